@@ -8,8 +8,6 @@
     python app_child.py overlays CONFIG FRAMES [KEY.PATH=VALUE]...  milliseconds of frames with each overlay, in turns
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

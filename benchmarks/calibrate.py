@@ -7,8 +7,6 @@ is outside of what is expected of it, or nearer to its limits than MARGIN; the w
 appended to FILE, a line of JSON each; the search goes on from the best line that is there, also when several run at a time.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

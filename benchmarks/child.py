@@ -7,8 +7,6 @@ for, and answers their milliseconds; `end` answers state hash and threading laye
 under these names since commit 5c74cb94.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -8,8 +8,6 @@ the first start instead, with an empty kernel cache, and `--warm` a later one: w
 frame has been drawn.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A first start of the program in a window of a screen of its own (Xvfb), looked at from outside."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ Each is installed by pip into an environment of its own, under `build/benchmarks
 not change. Without installing, the present environment runs the sources of either.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

@@ -4,8 +4,6 @@ One JSON object a line: first what computes, then `{"config": ..., "hashes": [..
 known. Needs neither a window nor pygame, so it runs wherever Numba does. `benchmarks/platforms.py` starts it.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import sys

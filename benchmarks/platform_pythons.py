@@ -7,8 +7,6 @@ it is not installed. **Wheels** are chosen by pip of the present Python (`--pyth
 folder, which is then on `PYTHONPATH`: no environment is made, and no code of another processor runs while installing.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shlex

@@ -14,8 +14,6 @@ tick, and which could not be run and why. The exit code is 0 only if all that we
 anew from the row `here`, after a change that is meant to move hashes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

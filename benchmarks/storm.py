@@ -8,8 +8,6 @@ on memory is read twelve times, at rest in the same small crowd: what is allocat
 (Xvfb, xdotool), or on `--display :0`. Linux with glibc only.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -5,8 +5,6 @@ Before the window opens all kernels are loaded that the configurations in FOLDER
 pictures; so what grows afterwards is neither. Titles that end with `at rest` open without panels, which take up to 15 MB.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import signal

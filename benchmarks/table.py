@@ -7,8 +7,6 @@ a target was missed. Steps against C, by size and by thread are claims of `crowd
 another commit.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

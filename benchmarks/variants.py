@@ -1,8 +1,6 @@
 """Variants that run in processes of their own: child.py in an installation of the program, which goes on from block to block;
 and the whole program, started once for every step of a block, with a kept cache of kernels or an empty one."""
 
-from __future__ import annotations
-
 import compileall
 import json
 import os

@@ -19,7 +19,8 @@ from crowd_demo.sim.actions import ACTIONS, Action, Place, Populate, SetWalls, c
 from crowd_demo.sim.terrain.tiles import Rectangle
 
 if TYPE_CHECKING:
-    from crowd_demo.extras.export.notebook import PlayedRun, TrajectoryTable
+    from crowd_demo.extras.export.page import PlayedRun
+    from crowd_demo.extras.export.trajectories import TrajectoryTable
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting has no place in somebody's notebook
 
@@ -90,7 +91,7 @@ class Simulation(simulation.Simulation):
         makes the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of
         steps, TypeError for what is no whole number.
         """
-        from crowd_demo.extras.export.notebook import played
+        from crowd_demo.extras.export.page import played
 
         return played(self, _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE),
                       _whole("steps", steps, 0, MAX_STEPS))
@@ -109,7 +110,7 @@ class Simulation(simulation.Simulation):
             raise TypeError(f"metres: must be True or False, not {metres!r:.60}")
         if short := shortage((steps // every + 1) * self.agents.count * ROW_BYTES):
             raise ValueError(f"a table of {steps // every + 1:,} frames {short}")
-        from crowd_demo.extras.export.notebook import table_of
+        from crowd_demo.extras.export.trajectories import table_of
 
         return table_of(self, every, steps, bool(metres))
 

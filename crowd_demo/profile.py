@@ -128,7 +128,7 @@ class Profile:
         """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
         now = time.perf_counter()
         self._frame_ms.put((now - self._frame_start) * 1e3 if ms is None else ms)
-        for name in {**self._stage_ms, **self._frame}:
+        for name in self.stages:
             took_ms = self._frame.get(name, 0.0)
             self._stage_ms[name].put(took_ms)
             if took_ms > 0:
@@ -176,7 +176,7 @@ class Profile:
     @property
     def stages(self) -> tuple[str, ...]:
         """Names in the order in which they first ran, which is the order of the frame."""
-        return tuple(self._stage_ms)
+        return tuple({**self._stage_ms, **self._frame})
 
     def frame_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
         """Milliseconds of whole frames, oldest first, at most `last` of them."""

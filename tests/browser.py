@@ -1,7 +1,5 @@
 """A headless Chromium for the tests of pages, asked by the DevTools protocol over pipes."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

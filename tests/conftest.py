@@ -4,8 +4,6 @@ Nobody's preferences are read or written. What a test leaves is freed after its 
 its worker's thread, which never ends, would keep an arena of glibc's with all that was freed in it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Host code is everything but the functions that Numba compiles: those under `devi
 `overload`, `intrinsic` and their like, whose arguments are Numba's business. Imports do not count.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator

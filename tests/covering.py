@@ -4,8 +4,6 @@ A fault of one switch, or of two together, shows in some row; the full product o
 greedy search is that of Cohen and others 1997, The AETG System.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

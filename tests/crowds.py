@@ -5,8 +5,6 @@ ROPE hangs on springs. CROWDS has one for each behaviour of the registry, and th
 fixture `crowd` (conftest.py) is each in turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What can happen to a file, and what is none."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """A program that runs without a window, driven by posted events."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ It shows that kernels and stages are right, and nothing about speed. With CROWD_
 machine's own GPU.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Colours as everybody sees them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A Firefox for the tests of pages, asked by its Marionette protocol."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

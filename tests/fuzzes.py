@@ -1,7 +1,5 @@
 """How many damaged files of a format tests read: a few, or as many as CROWD_DEMO_FUZZ says (500 before a release)."""
 
-from __future__ import annotations
-
 import os
 
 FILES = int(os.environ.get("CROWD_DEMO_FUZZ", "30"))

@@ -1,7 +1,5 @@
 """A crowd as the HUD reads it, and what the HUD writes and draws of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Keyboard layouts: what each key types, row by row, in the order of `PLACES`; a space where it types nothing by itself."""
 
-from __future__ import annotations
-
 import string
 
 import pygame

@@ -4,8 +4,6 @@ NumPy asks a handler for the memory of an array's elements, and a thread may bri
 same memory, but only what is alive when it is asked.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Callable, Iterator

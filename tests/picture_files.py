@@ -1,7 +1,5 @@
 """Pictures that the program has written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

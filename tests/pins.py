@@ -6,8 +6,6 @@ tick for other platforms. A change that is not meant to change the crowd may not
 Two workers, whatever the machine: counters of registers depend on how rows are shared.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import sys

@@ -1,7 +1,5 @@
 """A run that is recorded, and the run that its recording plays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

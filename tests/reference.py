@@ -4,8 +4,6 @@ They follow docs/model.md. Where the model fixes the rounding, they do it in flo
 to the last bit; `*_ideal` are the same rules in float64 without any rounding.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Slow, obvious versions of what birds do, from docs/model.md; `reference.py` has what all behaviours share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slow, obvious versions of what predators and prey do, from docs/model.md."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

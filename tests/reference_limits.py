@@ -1,7 +1,5 @@
 """Slow, obvious versions of the limits: whom an agent keeps, and what those ask of it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

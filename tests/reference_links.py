@@ -1,7 +1,5 @@
 """Springs one link at a time, as docs/model.md rounds them; positions and velocities by id."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slow, obvious version of the locality score: the list of all reads, then a cache of ordered dictionaries."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from itertools import pairwise
 from typing import Any

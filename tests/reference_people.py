@@ -1,7 +1,5 @@
 """Slow, obvious versions of what people do in a step: who is let in, how states change, and how they walk (docs/model.md)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who is where at a tick of `playback`: docs/model.md, "Playback", one person after the other."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from typing import NamedTuple

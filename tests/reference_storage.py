@@ -1,7 +1,5 @@
 """Slow, obvious storage: a list for the dense side, closed gap by gap."""
 
-from __future__ import annotations
-
 
 class ListedIds:
     """What a sparse set holds, as a list of ids by slot; None is a gap."""

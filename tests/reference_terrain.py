@@ -1,7 +1,5 @@
 """Slow, obvious versions of what tiles.py, flow_fields.py and ground.py of sim/terrain compute."""
 
-from __future__ import annotations
-
 import heapq
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Programs beside the package, loaded as modules by the tests."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

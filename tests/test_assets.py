@@ -1,7 +1,5 @@
 """The artwork: the script draws exactly the committed files, and they have the layout that sprites.json promises."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

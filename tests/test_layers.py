@@ -1,7 +1,5 @@
 """Modules can be imported in any order. That none imports upwards or in a circle, import-linter checks (pyproject.toml)."""
 
-from __future__ import annotations
-
 import ast
 import pkgutil
 import random

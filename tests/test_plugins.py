@@ -1,7 +1,5 @@
 """A toy of each kind is added from outside the package, through the entry point group, in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

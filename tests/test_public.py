@@ -3,8 +3,6 @@
 # Wrong arguments are what is tested.
 # mypy: disable-error-code="arg-type, list-item, dict-item"
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The README tells the truth about its own commands, and links of all pages lead somewhere."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What docs/reliability.md promises, where no other test shows it; and that the tests that it names exist."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

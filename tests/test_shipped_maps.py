@@ -1,7 +1,5 @@
 """The shipped maps: the script draws exactly the committed files, and people get everywhere in them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Results of comparisons that nobody measured, for experiments that compile nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from crowd_demo.config.optimizations import Optimizations

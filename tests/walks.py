@@ -1,7 +1,5 @@
 """Trajectories made by hand, and by chance."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from crowd_demo.extras.trajectories import Trajectories, TrajectoryRecorder

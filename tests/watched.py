@@ -1,7 +1,5 @@
 """A program whose cards are on, with a clock that tests move on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from driven import Driven

@@ -1,7 +1,5 @@
 """Structures that do not find all neighbours, for tests of what has to notice it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from crowd_demo.sim.neighbours.cell_structures import Linked, Sorted

@@ -8,8 +8,6 @@ is compiled. When the program uses them: docs/design/cold-start.md.
 Build it with the released sources, on a processor that has the levels, since listing kernels runs some, and without plugins.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import hashlib

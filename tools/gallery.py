@@ -5,8 +5,6 @@ as `docs/pictures/window/NAME.jpg`; overlays are called `overlay-NAME.jpg`, colo
 What is measured in them is measured while they are taken, so take them on a quiet machine; all of them need some minutes.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence

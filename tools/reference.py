@@ -1,7 +1,5 @@
 """The pages of docs/reference: techniques, keys, scenarios, configuration and command line, from the program's own entries."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -18,8 +18,6 @@
 `<!-- /name -->`; the code of the tutorial between such marks that name a file, or a file and one of its parts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -4,8 +4,6 @@ Without `--check` what was built is kept in `dist/`, and this version's state ha
 next one is compared. Uploading is left to a person: `twine upload dist/*`. The exit code is 1 if something does not hold.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import json

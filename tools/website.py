@@ -4,8 +4,6 @@ MkDocs makes HTML of the Markdown (`pip install "crowd-demo[site]"`); `crowd-dem
 minutes of computing. Links to files that a site does not have, such as the source, become plain words.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shutil

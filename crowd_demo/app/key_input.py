@@ -104,7 +104,11 @@ class Keymap:
 
     def key(self, action: str) -> str:
         """The first key that is shown for an action, such as Ctrl+S; empty if it has none."""
-        return " ".join(key_text(name) for name in self.shown[action][:1])
+        return key_text(self.name(action))
+
+    def name(self, action: str) -> str:
+        """The name of that key, such as ctrl+s."""
+        return next(iter(self.shown[action]), "")
 
     def hints(self, said: Mapping[str, str]) -> list[tuple[str, str]]:
         """The first key of each action that has one, and what is said of it."""

@@ -222,7 +222,9 @@ class Mouse:
                 program.split.next_value()
             case Target("number", "agents"):
                 program.act("agents")
-            case Target("technique" | "number", path):
+            case Target("technique", path):
+                program.act(path)
+            case Target("value" | "number", path):
                 program.techniques.touched = path
                 program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
             case Target("setting", path):

@@ -264,7 +264,7 @@ class Grid:
     def _form(self, function: Callable[..., Any], columns: tuple[Any, ...], dtype: np.dtype[Any]) -> Form:
         """Return the kernel of a rule, in lanes if it can be compiled for them, and how many values it returns."""
         rule = rule_of(function)
-        key = rule, self.kind, type(self._points.sides), dtype, *(each.dtype for each in columns)
+        key = type(rule), self.kind, type(self._points.sides), dtype, *(each.dtype for each in columns)
         if key not in _forms:
             found, me = np.zeros(1, np.int64), tuple(each.dtype.type(0) for each in columns)
             try:
@@ -277,7 +277,7 @@ class Grid:
                     compile_launches([launch(add_up_one_by_one, 1, *args)])
                     _forms[key] = add_up_one_by_one, int(found[0])
             except NumbaError as error:
-                raise ValueError(f"rule: Numba cannot compile {rule.name}: {error}") from error
+                raise ValueError(f"rule: Numba cannot compile {type(rule).__name__}: {error}") from error
         return _forms[key]
 
     def _listed(self, which: int) -> tuple[Longs, Ints, Ints]:

@@ -26,9 +26,7 @@ _rules: dict[Callable[..., Any], PairRule] = {}
 
 
 class PairRule(NamedTuple):
-    """A rule as an argument of a kernel."""
-
-    name: str
+    """A rule as an argument of a kernel: each has a class of its own, by which Numba knows its type without looking inside."""
 
 
 class RuleType(types.Type):  # type: ignore[misc]
@@ -44,7 +42,7 @@ register_model(RuleType)(models.OpaqueModel)
 
 @typeof_impl.register(PairRule)
 def _type_of(rule: PairRule, context: object) -> RuleType:
-    return RuleType(rule.name)
+    return RuleType(type(rule).__name__)
 
 
 @unbox(RuleType)
@@ -64,8 +62,8 @@ def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
     at a time. The bits are the same.
     """
     formula(function)
-    rule = _rules[function] = PairRule(name_of(function))
-    _functions[rule.name] = function
+    name = name_of(function)
+    _rules[function], _functions[name] = type(name, (PairRule,), {})(), function
     return function
 
 

@@ -37,12 +37,12 @@ LEFT_S = 86_400.0  # a folder of another machine that is so old was left by a pr
 def write_file(path: Path, *parts: bytes | memoryview) -> None:
     """Write a file, one part behind the other. Raises OSError. Waits for the reader of a FIFO."""
     number = _descriptor(path)
-    if number is not None:
-        _write_into(os.dup(number), parts)
-    elif is_special(path):
-        _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), parts)
-    else:
+    if number is None and not is_special(path):
         with replacing(path) as unfinished, unfinished.open("wb") as file:
+            file.writelines(parts)
+    else:
+        flags = os.O_WRONLY | getattr(os, "O_NOCTTY", 0)
+        with os.fdopen(os.open(path, flags) if number is None else os.dup(number), "wb") as file:
             file.writelines(parts)
 
 
@@ -105,11 +105,6 @@ def _takes_writing(number: int) -> bool:
 
 def _end_of_links(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
-def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
-    with os.fdopen(descriptor, "wb") as file:
-        file.writelines(parts)
 
 
 @contextmanager

@@ -11,7 +11,5 @@ any time; the results so far remain:
     ablation           one technique's present value against another value; each technique switched off in turn
     largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
 
-    why                a stage explained: pairs, the hot loop (object_code), what the processor counts (hardware_counters)
-
 docs/design/measuring.md says why it is done this way.
 """

@@ -84,7 +84,7 @@ class InterleavedTiming:
 
     def changed_most(self, part: str) -> str:
         """The stage of the step or of the picture whose median time changed most; nothing if none ran."""
-        old, new = map(_costs_of_stages, self._complete())
+        old, new = (costs_of([block.stages for block in blocks]) for blocks in self._complete())
         stages = stages_of(part, dict.fromkeys((*old, *new)))
         return max(stages, key=lambda name: abs(_median(old, name) - _median(new, name)), default="")
 
@@ -144,14 +144,10 @@ def _cost(blocks: Sequence[BlockTimes], name: str) -> Cost:
     """What the step, the picture, the frame or a stage costs in each block, and in which blocks it ran."""
     none, ran = np.zeros(len(blocks)), np.ones(len(blocks), bool)
     if name not in (STEP, DRAW, FRAME):
-        return _costs_of_stages(blocks).get(name, Cost(none, ~ran))
+        return costs_of([block.stages for block in blocks]).get(name, Cost(none, ~ran))
     costs = costs_of(whole_steps(blocks))
     parts = [part for part in costs if name == FRAME or (name == DRAW) == (part == DRAW)]
     return Cost(sum((costs[part].ms for part in parts), none), ran)
-
-
-def _costs_of_stages(blocks: Sequence[BlockTimes]) -> Costs:
-    return costs_of([block.stages for block in blocks])
 
 
 def _median(costs: Costs, name: str) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self
 
@@ -27,7 +27,6 @@ from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.neighbours.cell_structures import ROW, Brute
@@ -35,6 +34,7 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import begun_hash
 from crowd_demo.sim.store.agents import Agents, in_order
 from crowd_demo.sim.store.state import Columns
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 Kind = Literal["running", "same", "differs", "apart", "sample"]
 Values = Mapping[str, Value]  # of techniques, by path
@@ -142,7 +142,10 @@ class Replicas(ProofInParts):
                 old_ms, new_ms = (yield from timed(old.launches())), (yield from timed(new.launches()))
                 first_ms = [*first_ms[:FIRST], (old_ms, new_ms)]
                 self.steps += 1
-                self._begin_turns(replicas, max(map(min, zip(*first_ms, strict=True))))
+                if self.steps == FIRST and self._view:  # the first steps also allocate memory
+                    self.untimed = max(map(min, zip(*first_ms, strict=True))) > MAX_FRAME_MS  # the slower copy's
+                    pictured = (CrowdVariant(replica, SharedPicture(self._view, replica)) for replica in replicas)
+                    self.turns = None if self.untimed else InterleavedTiming(*pictured)
             found = yield from apart(old, new)
             differs = self._exact and found.differing > 0
             if differs or self.steps >= show_at:
@@ -151,15 +154,6 @@ class Replicas(ProofInParts):
             if differs:
                 self.untimed = not self.turns
                 return
-
-    def _begin_turns(self, replicas: Sequence[Simulation], shortest_ms: float) -> None:
-        """After the first steps, which also allocate memory, begin with turns, unless the slower copy takes too long."""
-        if self.steps != FIRST or not self._view:
-            return
-        self.untimed = shortest_ms > MAX_FRAME_MS
-        if not self.untimed:
-            old, new = (CrowdVariant(replica, SharedPicture(self._view, replica)) for replica in replicas)
-            self.turns = InterleavedTiming(old, new)
 
     def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)

@@ -100,7 +100,7 @@ def changed_rows(before: pygame.Surface, after: pygame.Surface) -> Any:
 
 def test_while_a_step_takes_long_a_key_for_the_crowd_is_said_to_be_noted(
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    driven.keys("tab", "tab")
+    driven.press("tab", pygame.KMOD_LSHIFT)
     assert driven.program.panels.now.hud == "off"
     driven.program.notices.drop(PANELS)  # that they are hidden
     driven.frames()

@@ -1,7 +1,5 @@
 """What is compared with another commit: texts, installations, and processes that run a crowd. No time is tested."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -1,7 +1,5 @@
 """No array of more than 1 kB is made in a steady frame, and whoever looks for them finds them."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 

@@ -3,8 +3,6 @@
 `CROWD_DEMO_FUZZ=400 pytest tests/cli/test_damaged_files.py` reads more than 5,000 before a release.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

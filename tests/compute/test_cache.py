@@ -1,7 +1,5 @@
 """The kernel cache: every damage is a miss, a folder that cannot be written costs one line, an empty variable is unset."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Kernels that a distribution brings are used where they fit, and give the same crowd; elsewhere kernels are compiled."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

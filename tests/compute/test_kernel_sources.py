@@ -1,7 +1,5 @@
 """Whatever a kernel takes from a source is in the cache's fingerprint: constants, what these are made of, and records."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import importlib

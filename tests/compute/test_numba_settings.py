@@ -1,7 +1,5 @@
 """Settings with which Numba does not start are one line; TBB's library is loaded unless another layer is asked for."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """From a file to a configuration, or to one line for each of its mistakes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

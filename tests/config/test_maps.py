@@ -1,7 +1,5 @@
 """Reading maps: what the tiles mean, and that every mistake is one line that says where."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

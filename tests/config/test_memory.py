@@ -1,7 +1,5 @@
 """What needs more memory than there is, is refused in one line."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tracemalloc

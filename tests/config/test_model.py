@@ -1,7 +1,5 @@
 """The model: defaults that others rely on, everything frozen but the switches, everything documented."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -271,6 +269,7 @@ def test_a_new_technique_appears_by_its_registry_entry_alone(monkeypatch):
     added = (Technique("sky.clouds", ("none", "few"), "few", EXACT, "clouds", "what they are", key="z"),
              Technique("sky.height", (1, 2, 4), 2, EXACT, "height", "how high"))
     monkeypatch.setattr(optimizations, "TECHNIQUES", (*TECHNIQUES, *added))
+    monkeypatch.setattr(optimizations, "MODELS", dict(optimizations.MODELS))
     sky = optimizations._model("Optimizations", optimizations._Techniques, "")().sky
     assert (sky.clouds, sky.height) == ("few", 2)
     for name, value in (("clouds", "many"), ("height", 5)):

@@ -1,7 +1,5 @@
 """What `tools/release.py` tells from texts; building, installing and starting is its own to do."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

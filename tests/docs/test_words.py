@@ -1,7 +1,5 @@
 """The program's texts are plain English: every text in the source, of configurations and of tours keeps these rules."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Measured people are where their file says, whatever is done to them; and their crowd is one like any other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import cast
 

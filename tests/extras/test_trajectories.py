@@ -1,7 +1,5 @@
 """The measures on trajectories whose answers are known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The measures that PedPy has give what PedPy gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from walks import by_chance

@@ -6,8 +6,6 @@ Begins with the named tests on an unchanged copy, where they must pass. Exits wi
 in kernels, which are compiled anew for each: some twenty minutes in all.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

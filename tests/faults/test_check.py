@@ -1,7 +1,5 @@
 """The planted faults can still be planted, and the tests that catch them are still there."""
 
-from __future__ import annotations
-
 import pytest
 from faults.check import FAULTS, ROOT, file_with
 

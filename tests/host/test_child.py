@@ -1,7 +1,5 @@
 """Processes that the program starts run its own package, whatever lies in the working folder or earlier in the path."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

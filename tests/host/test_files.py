@@ -1,7 +1,5 @@
 """Whatever is written goes where the path leads, and replaces nothing but regular files."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """However the program is told to quit, it does: promptly, with the right code, and saying what is not written."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Each technique off in turn: what is measured and shown; and the three crowds, told apart by their hash, in bounded time."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any

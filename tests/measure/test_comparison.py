@@ -1,7 +1,5 @@
 """Variants run interleaved blocks, and what is concluded from them: of made-up times, and of small crowds."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Two interleaved variants: what made-up times say, and that both make the same steps."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The largest crowd: how a number of agents is measured, the search for it, and the rungs of the ladder."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Generator

@@ -1,7 +1,5 @@
 """Proofs of a switch: copies take the same steps, a view is drawn both ways, or the answers of a sample are compared."""
 
-from __future__ import annotations
-
 from itertools import islice, pairwise
 
 import numpy as np

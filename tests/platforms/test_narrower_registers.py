@@ -4,8 +4,6 @@ The compiler is told of another processor and writes machine code for it: one wi
 cheap part of `benchmarks/platforms.py`, which also has ARM.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

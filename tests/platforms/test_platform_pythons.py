@@ -1,7 +1,5 @@
 """Where Pythons of other versions and processors come from. apt-get and dpkg-deb are short scripts here."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """The command that compares hashes between platforms: what it pins, chooses and tells. Real platforms are run by hand."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

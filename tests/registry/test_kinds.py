@@ -1,7 +1,5 @@
 """What the three kinds of techniques are called, and which is which."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Edits replay, are undone by their inverses, and survive save files."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

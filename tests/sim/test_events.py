@@ -1,7 +1,5 @@
 """Events happen once, at their tick or when their condition holds; recordings, snapshots and files carry them."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forces in the world: what they do to a crowd; they are actions, a part of the state, and nothing where there is none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

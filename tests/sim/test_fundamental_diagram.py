@@ -1,7 +1,5 @@
 """Weidmann's curve, and the ground that people have around them, against slow loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What is told of an agent is what is in the arrays, whatever the structure; and telling changes nothing."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The estimate of memory against what the arrays of a simulation take at most; and that nothing adds more agents than fit."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """docs/model.md alone suffices: birth, hash, events and actions in plain Python, from the page and not from the program."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import struct

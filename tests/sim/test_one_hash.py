@@ -4,8 +4,6 @@ Not the full product of all techniques, but a covering array (covering.py): in s
 of each other. Each kind of crowd runs through all rows, and is compared with the slow way after each of them.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any

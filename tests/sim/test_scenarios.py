@@ -1,7 +1,5 @@
 """The shipped scenarios in which something happens: their questions are answered, by one crowd under all exact techniques."""
 
-from __future__ import annotations
-
 import pytest
 
 from crowd_demo.config.loader import load_config

@@ -1,7 +1,5 @@
 """Snapshots: whoever goes on from one, in place or anew, has the same hashes, whatever is switched on."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parts of the state: what has them replays, is saved and goes back, and a file with a part that cannot be is refused."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Numbers that are changed while the crowd runs: they hold at once, the same under every exact technique, and come back."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import cast
 

@@ -1,7 +1,5 @@
 """After an edit areas and flow fields follow the walls as the rule says, whatever is saved, gone back to or switched on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crowd_demo.cli.arguments import parser_of
-from crowd_demo.cli.run import RUN, config_of
+from crowd_demo.cli.run import RUN
 
 READ_CLIPBOARD = """
 import pygame
@@ -34,12 +34,13 @@ def clipboard(running: Any) -> str:
 
 
 def test_the_command_on_the_clipboard_and_in_the_terminal_shows_the_same(running: Any) -> None:
-    running.press("8", "slash", "slash", "slash", "slash", "slash", "slash", "equal", "space", "Home", "Tab", "Tab", "y")
+    running.press("8", "slash", "slash", "slash", "slash", "slash", "slash", "equal", "space", "Home", "shift+Tab", "y")
     copied = running.until(lambda: clipboard(running))
     assert running.leave() == 0
     assert running.process.stderr.read().endswith(copied)
     program, *arguments = shlex.split(copied, comments=True)
-    config = config_of(parser_of("run", RUN).parse_args(arguments))
+    found: Any = RUN.read(parser_of("run", RUN).parse_args(arguments))
+    config = found[0]
     assert program == "crowd-demo"
     assert config.optimizations.model_dump() == running.report()["optimizations"]
     assert (config.agents, config.time.speed, config.window.hud, config.map) == (1200, 64.0, "off", None)

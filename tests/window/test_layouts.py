@@ -83,7 +83,7 @@ def test_keys_do_what_is_printed_on_them_or_what_their_places_say(hands: Hands) 
     assert options.cull == choice("cull", 1)
     assert options.depth == choice("depth", 1)
     assert options.reorder.every == choice("reorder.every", 1) + 3 * 20
-    assert (config.time.speed, config.agents, config.window.hud) == (2.0, 1500, "full")
+    assert (config.time.speed, config.agents, config.window.hud) == (2.0, 1500, "compact")
     assert config.camera.center
     x, y = config.camera.center
     assert x < config.world.width / 2 and y < config.world.height / 2

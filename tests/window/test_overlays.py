@@ -16,7 +16,7 @@ from crowd_demo.sim.simulation import Simulation
 def test_f10_lists_overlays_return_shows_them_and_the_crowd_is_what_it_would_have_been(running: Any) -> None:
     running.press("F10", *["Return", "Down"] * len(OVERLAYS))  # all of them
     time.sleep(1.0)
-    running.press("Escape", "space", "Tab", "Tab")
+    running.press("Escape", "space", "shift+Tab")
     shown = pixels(running.picture())
     running.press("F10", *["Return", "Down"] * len(OVERLAYS), "Escape")
     assert (shown != pixels(running.picture())).any(axis=2).mean() > 0.1
@@ -29,7 +29,7 @@ def test_f10_lists_overlays_return_shows_them_and_the_crowd_is_what_it_would_hav
 
 
 def test_a_click_in_the_list_shows_an_overlay_and_the_picture_comes_back_without_it(running: Any) -> None:
-    running.press("space", "Tab", "Tab", "Home")
+    running.press("space", "shift+Tab", "Home")
     plain = pixels(running.picture())
     running.press("F10")
     running.tool("mousemove", "--window", running.window, "320", "110", "click", "1")  # a row of the list
@@ -45,7 +45,7 @@ def test_a_click_in_the_list_shows_an_overlay_and_the_picture_comes_back_without
 
 
 def test_both_blitters_show_overlays_alike(running: Any) -> None:
-    running.press("space", "Tab", "Tab", "Home")
+    running.press("space", "shift+Tab", "Home")
     running.press("F10", "Return", "Escape")
     compiled = pixels(running.picture())
     running.press("9")

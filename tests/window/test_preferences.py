@@ -21,14 +21,14 @@ def test_scale_hud_and_size_are_kept(start: Callable[..., Any], tmp_path: Path) 
     first.tool("windowsize", "--sync", first.window, "500", "400")
     first.until(lambda: file.exists() and read(file).size == (500, 400))
     assert first.leave() == 0
-    assert read(file).model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "compact", "size": (500, 400)}
+    assert read(file).model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "full", "size": (500, 400)}
     for picture in first.pictures():
         picture.unlink()
 
     second = start(base=begin, CROWD_DEMO_PREFERENCES=str(file))
     second.until(second.shows_the_crowd)
     assert pygame.image.load(second.picture()).get_size() == (500, 400)
-    second.press("ctrl+equal", "Tab")
+    second.press("ctrl+equal", "shift+Tab", "shift+Tab")
     assert second.leave() == 0
     assert read(file).model_dump(exclude_defaults=True) == {"scale": 1.25, "size": (500, 400)}, "hidden panels come back"
 

@@ -18,7 +18,7 @@ def line_of(path: Any) -> int:
 def test_a_key_splits_the_window_the_mouse_drags_the_line_and_the_first_crowd_does_not_notice(running: Any) -> None:
     running.press("4", "backslash")
     time.sleep(1.0)
-    running.press("space", "Tab", "Tab")
+    running.press("space", "shift+Tab")
     assert line_of(running.picture()) == 320
     running.tool("mousemove", "--window", running.window, "320", "90", "mousedown", "1")
     running.tool("mousemove_relative", "--sync", "100", "0")
@@ -42,7 +42,7 @@ def test_without_a_switch_the_crowd_is_that_of_a_run_alone(running: Any) -> None
 def test_keys_and_clicks_choose_the_value_on_the_right(running: Any) -> None:
     running.press("4", "backslash")
     time.sleep(1.0)
-    running.press("space", "Tab", "Tab")
+    running.press("space", "shift+Tab")
     first = running.picture().read_bytes()
     running.press("ctrl+backslash")
     second = running.picture().read_bytes()

@@ -37,7 +37,7 @@ class Answers:
         before = next((each for each in self.runs[-2::-1] if each.doors.keys() == run.doors.keys()), None)
         by_hand = next((event.hand for event in sim.config.events if event.hand), "")
         keys = [(action, key, what.format(by_hand)) for action, what in KEYS.items()
-                if (key := keymap.key(action)) and (by_hand or action != "happen")]
+                if (key := keymap.name(action)) and (by_hand or action != "happen")]
         self.answer = Answer(found.said, found.first, run, before, keys)
 
     def close(self) -> bool:

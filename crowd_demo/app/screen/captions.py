@@ -20,7 +20,7 @@ def caption_of(name: str | None, keymap: Keymap) -> Caption | None:
     except ValueError:
         return None
     action, hint = what_to_try(path)
-    return Caption(path.stem, about(path), keymap.key(action) if action in ACTIONS else "", hint)
+    return Caption(path.stem, about(path), keymap.name(action) if action in ACTIONS else "", hint)
 
 
 class ShownCaption:

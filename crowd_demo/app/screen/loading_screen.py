@@ -65,8 +65,8 @@ def show_progress(job: Future[Loaded], progress: LoadingProgress, keymap: Keymap
             elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
                 keys.append(event)
         pressed = {keymap.action(event)[0] for event in keys if event.type == pygame.KEYDOWN}
-        tries = [(keymap.key(action), what, NOTED.format(awaited) if action in pressed else more, action in pressed)
-                 for action, (what, more, awaited) in TRIES.items() if keymap.key(action)]
+        tries = [(keymap.name(action), what, NOTED.format(awaited) if action in pressed else more, action in pressed)
+                 for action, (what, more, awaited) in TRIES.items() if keymap.name(action)]
         shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
         draw_progress(screen(), progress, shown, pen, Splash(caption, picture, tries))
         pygame.display.flip()

@@ -74,10 +74,10 @@ def _read(args: argparse.Namespace) -> ExportJob:
     if not mistakes and is_special(args.file):
         mistakes.append(f"{NAME}: {args.file} is not a regular file")
     refuse(mistakes)
-    from crowd_demo.extras.export.page import no_room_for_page, planned, write_page
+    from crowd_demo.extras.export.page import planned, write_page
     from crowd_demo.extras.export.pictures import FILMS, FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
-    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, no_room, write
+    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, lacking, no_room, write
 
     if suffix != PAGE and (missing := (FORMATS | FILMS)[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")
@@ -90,7 +90,7 @@ def _read(args: argparse.Namespace) -> ExportJob:
     assert asked
     if suffix == PAGE:
         plan = planned(asked, may_change_fps=args.fps is None)
-        refuse(filter(None, [no_room_for_page(plan)]))
+        refuse(filter(None, [lacking(plan.asked.path, plan.nbytes)]))
         return asked, partial(write_page, plan, command_of(args))
     if suffix in PICTURES:
         refuse(["--follow: not with --view"] if args.follow and args.view else [])

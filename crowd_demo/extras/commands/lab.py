@@ -33,7 +33,7 @@ from crowd_demo.config.memory import shortage
 from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, checked_config, has_matplotlib, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
-from crowd_demo.registry.entries import load
+from crowd_demo.registry.entries import Technique, Value, load
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.registry.texts import reason
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from crowd_demo.extras.lab.claims.lab_run import LabRun
     from crowd_demo.extras.lab.claims.results import Results
     from crowd_demo.extras.lab.validate.validation import Validation
-    from crowd_demo.registry.entries import Technique, Value
 
 # --- techniques --------------------------------------------------------------------------------------------------------
 

@@ -121,7 +121,9 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
     mistakes += _same(vary, [run.key for run in runs[::len(seeds)]])
     if mistakes:
         raise ConfigError(mistakes)
-    columns = dict.fromkeys(column for measure in measures for config in configs for column in _columns(measure, config))
+    kinds = {measure: MEASURES[measure].places for measure in measures}
+    columns = dict.fromkeys(column for measure, kind in kinds.items() for config in configs for column in (
+        [f"{measure}.{name}" for name in getattr(config.measure, kind)] if kind else [measure]))
     return Plan(str(name), varied, measures, tuple(columns), steps, every, code, tuple(runs))
 
 
@@ -138,11 +140,6 @@ def _same(vary: Vary, keys: Sequence[str]) -> Iterator[Mistake]:
         else:
             yield from (_mistake("--vary", f"{path}: {' and '.join(map(str, same))} are the same")
                         for same in by_key.values() if len(same) > 1)
-
-
-def _columns(measure: str, config: Config) -> list[str]:
-    places = MEASURES[measure].places
-    return [f"{measure}.{name}" for name in getattr(config.measure, places)] if places else [measure]
 
 
 def cell_text(value: Cell) -> str:

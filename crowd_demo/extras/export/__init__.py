@@ -3,8 +3,7 @@
     sources        a recording, a save or a configuration -> one frame after another; who is who, and where in metres
     outline        the walkable area as polygons, in WKT
     tracks         positions in few bytes
-    page           from a source to one HTML file: tracks, pictures, colours, and what is said about it
+    page           from a source to one HTML file: tracks, pictures, colours, and what is said about it; also in a notebook
     pictures       from a source to pictures that move: camera, what lies over them, and a writer for each suffix
-    notebook       a simulation in a notebook: the page, and a table
     trajectories   from a source to a file: what is asked for, whether there is room, and a writer for each suffix
 """

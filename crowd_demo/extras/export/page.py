@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Marks, Words
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.extras.export.sources import Frame, PersonNumbers, Source, frames
+from crowd_demo.extras.export.sources import Frame, PersonNumbers, Source, frames, of_simulation
 from crowd_demo.extras.export.tracks import Tracks, step_length
-from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, lacking, size_text
+from crowd_demo.extras.export.trajectories import MB, Asked, Stepped, asked_for, size_text
 from crowd_demo.host.files import write_file
 from crowd_demo.measure.experiment import machine
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS
@@ -46,9 +46,9 @@ from crowd_demo.render.figures.sprites import (
     load_manifest,
 )
 from crowd_demo.render.inks import channels_of
-from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sprites.pixels import frame_of
 from crowd_demo.version import __version__
 
 MAX_ROWS = 13_000_000  # positions in a page: 20,000 people for a minute at ten a second, and some more
@@ -72,12 +72,15 @@ class PagePlan(NamedTuple):
 
     asked: Asked
     share: float
+    nbytes: float  # about
     notes: tuple[str, ...]
 
 
 def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
     """Take fewer frames where there are too many rows, and a sample of the agents where that is not enough."""
-    most, fewer, notes = _most_agents(asked), asked, list[str]()
+    life, agents, fewer, notes = asked.source.config.life, asked.source.agents, asked, list[str]()
+    born = life.births_per_s * asked.last / asked.source.config.time.step_hz
+    most = max(agents, min(life.most, math.ceil(agents + born)))  # at a time
     while may_change_fps and most * fewer.frames > MAX_ROWS and fewer.fps / 2 >= FEWEST_FPS:
         fewer = fewer._replace(every=fewer.every * 2)
     if fewer.every > asked.every:
@@ -85,18 +88,7 @@ def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
     share = min(MAX_ROWS / max(most * fewer.frames, 1), 1.0)
     if share < 1:
         notes.append(f"a sample: {share:.1%} of the agents, chosen by chance, or the page would be too large")
-    return PagePlan(fewer, share, tuple(notes))
-
-
-def _most_agents(asked: Asked) -> int:
-    """How many agents there may be at a time."""
-    life, seconds = asked.source.config.life, asked.last / asked.source.config.time.step_hz
-    return max(asked.source.agents, min(life.most, math.ceil(asked.source.agents + life.births_per_s * seconds)))
-
-
-def no_room_for_page(plan: PagePlan) -> str:
-    """What is wrong if the page will not fit on its disk, about, or an empty text."""
-    return lacking(plan.asked.path, _most_agents(plan.asked) * plan.share * plan.asked.frames * ROW_BYTES + OTHER_BYTES)
+    return PagePlan(fewer, share, most * share * fewer.frames * ROW_BYTES + OTHER_BYTES, tuple(notes))
 
 
 # --- from a run to a page --------------------------------------------------------------------------------------------
@@ -144,21 +136,18 @@ def page_content(plan: PagePlan, command: str, stepped: Stepped = lambda step: N
             halves.update(zip(columns.id.tolist(), columns.half.tolist(), strict=True))
         ground.look(number, frame.sim)
         colours = colours or colours_of(frame.sim)
-    written = tracks.columns()
-    said = (f"{len(written.state):,} positions, each at most {100 * length / config.measure.metre:.3g} cm off on either"
+    written = tracks.blocks()
+    rows = len(written["state"])
+    said = (f"{rows:,} positions, each at most {100 * length / config.measure.metre:.3g} cm off on either"
             f" axis; straight lines between frames, {1 / asked.fps:.3g} s apart")
     facts = facts_of(config, command, frame, ["agents", f"{numbers.count:,}"], ["in this page", said],
                      *(["left out", note] for note in plan.notes))
-    figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in written.ids.tolist()])
-    ground_about, ground_blocks = ground.content(small=len(written.state) < LARGE_ROWS)
+    figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in tracks.ids.tolist()])
+    ground_about, ground_blocks = ground.content(small=rows < LARGE_ROWS)
     about = {**_about_run(plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
              "ground": ground_about}
-    blocks: Mapping[str, Array] = {
-        "ids": written.ids, "lane": written.lane, "first": written.first, "length": written.length,
-        "x": written.x.astype(np.uint16), "y": written.y.astype(np.uint16), "changeX": written.change_x,
-        "changeY": written.change_y, **({"state": written.state} if written.state.any() else {}),
-        **figure_blocks, **ground_blocks}
-    return PageContent(about, blocks, numbers.count, len(written.state), said)
+    blocks = {name: block for name, block in written.items() if name != "state" or block.any()}
+    return PageContent(about, {**blocks, **figure_blocks, **ground_blocks}, numbers.count, rows, said)
 
 
 def _about_run(plan: PagePlan, frame: Frame) -> dict[str, object]:
@@ -201,6 +190,32 @@ def colours_of(sim: Simulation) -> dict[str, Json]:
     found["density"] = {**found["density"], "side": side_of(sim), "shades": shades.tolist()}
     found["speed"] = {**found["speed"], "fastest": fastest(sim)}
     return found
+
+
+# --- in a notebook ----------------------------------------------------------------------------------------------------
+
+# Both the page and the table (trajectories.py) are about the next steps, which a copy of the simulation makes: it stays where
+# it is, so a cell can be run again and gives the same, and the table is about what the page shows.
+
+class PlayedRun:
+    """A run that plays where a notebook shows it. `page` is the whole page, a text of HTML."""
+
+    def __init__(self, page: str, width: int, height: int) -> None:
+        self.page, self._width, self._height = page, width, height
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe srcdoc="{html.escape(self.page)}" width="{self._width}" height="{self._height}"'
+                ' style="border: 0; max-width: 100%"></iframe>')
+
+    def __repr__(self) -> str:
+        return f"<a run as a page of {len(self.page):,} characters, which a notebook plays>"
+
+
+def played(sim: Simulation, width: int, height: int, steps: int) -> PlayedRun:
+    """Make so many steps, and a page of them in an area of that size."""
+    asked = asked_for(of_simulation(sim, steps), Path("simulation.html"), None, 0, None, metres=True)
+    content = page_content(planned(asked, may_change_fps=True), f"sim.show({width}, {height}, {steps})")
+    return PlayedRun(content.text(), width, height)
 
 
 # --- ground ----------------------------------------------------------------------------------------------------------

@@ -14,8 +14,6 @@ compressed 2.2 bits an axis in `20k`, where the nearest step and plain differenc
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,20 +30,6 @@ Changes = NDArray[np.int8]
 def step_length(metre: float, width: float, height: float) -> float:
     """The step of positions in world units: how exact they are."""
     return max(metre / PARTS, max(width, height) / LAST)
-
-
-class TrackColumns(NamedTuple):
-    """What is written: tracks in the order of lanes and then of frames, rows in that of tracks."""
-
-    ids: Ints  # [lanes]
-    lane: Ints  # [tracks]
-    first: Ints  # [tracks]: frame of the keyframe
-    length: Ints  # [tracks]: frames
-    x: Longs  # [tracks]: 0 to LAST
-    y: Longs
-    change_x: Changes  # [rows - tracks]
-    change_y: Changes
-    state: Bytes  # [rows]
 
 
 class Tracks:
@@ -82,18 +66,22 @@ class Tracks:
         begun = lanes[~goes_on]
         self._begun.append(np.stack([begun, np.full_like(begun, frame), *self._written[:, begun]]))
 
-    def columns(self) -> TrackColumns:
+    def blocks(self) -> dict[str, Bytes | Changes | Ints | Longs]:
+        """Return what is written: tracks in the order of lanes and then of frames, rows in that of tracks.
+
+        ids, [lanes]; lane, first (frame of the keyframe), length (frames), x and y (0 to LAST), [tracks]; changeX and
+        changeY, [rows - tracks]; state, [rows].
+        """
         begun = np.concatenate(self._begun, axis=1)
         lane, first, x, y = begun[:, np.lexsort(begun[1::-1])]
-        count = len(self.ids)
-        present = self._kind[:count] != ABSENT
+        kind, state = self._kind[:len(self.ids)], self._state[:len(self.ids)]
+        present, goes_on = kind != ABSENT, kind == GOES_ON
         rank = np.cumsum(present.ravel()) - 1  # of a row among all
-        begins = rank[np.flatnonzero(self._kind[:count] == BEGINS)]
-        length = np.diff(begins, append=int(present.sum()))
-        goes_on = self._kind[:count] == GOES_ON
-        change_x, change_y = self._changes[:, :count][:, goes_on]
-        return TrackColumns(self.ids, lane.astype(np.int32), first.astype(np.int32), length.astype(np.int32), x, y,
-                            change_x, change_y, self._state[:count][present])
+        length = np.diff(rank[np.flatnonzero(kind == BEGINS)], append=int(present.sum()))
+        change_x, change_y = self._changes[:, :len(self.ids)][:, goes_on]
+        return {"ids": self.ids, "lane": lane.astype(np.int32), "first": first.astype(np.int32),
+                "length": length.astype(np.int32), "x": x.astype(np.uint16), "y": y.astype(np.uint16),
+                "changeX": change_x, "changeY": change_y, "state": state[present]}
 
     def _lanes(self, ids: Ints) -> Longs:
         """The lane of each id, -1 for those that are not in the sample; new ones get lanes in the order of ids."""

@@ -21,14 +21,18 @@ from contextlib import closing
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.extras.export.outline import WalkableArea
-from crowd_demo.extras.export.sources import Frame, PersonNumbers, Source, frames, origin_of, positions
+from crowd_demo.extras.export.sources import Frame, PersonNumbers, Source, frames, of_simulation, origin_of, positions
 from crowd_demo.host.files import replacing
+from crowd_demo.sim.simulation import Simulation
+
+if TYPE_CHECKING:
+    import pandas
 
 DECIMALS = 6  # of positions in texts
 ROWS_AT_ONCE = 1 << 18  # of a Parquet file
@@ -285,3 +289,29 @@ def rows_of(frame: Frame, number: int, numbers: PersonNumbers, metres: bool, are
 
 def size_text(nbytes: int) -> str:
     return f"{nbytes / MB:,.1f} MB" if nbytes >= MB / 10 else f"{nbytes:,} bytes"
+
+
+# --- as a table, for a notebook ----------------------------------------------------------------------------------------
+
+COLUMNS = np.dtype([("id", np.int64), ("frame", np.int64), ("x", np.float64), ("y", np.float64)])
+
+
+class TrajectoryTable(np.recarray[tuple[int], np.dtype[np.void]]):
+    """A record for each person in each frame, in the order of frames and then of ids: id, frame, x and y."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a DataFrame. Raises ImportError where pandas is not installed."""
+        from pandas import DataFrame
+
+        return DataFrame({name: np.ascontiguousarray(self[name]) for name in COLUMNS.names or ()})
+
+
+def table_of(sim: Simulation, every: int, steps: int, metres: bool) -> TrajectoryTable:
+    """Make so many steps, and a table with every so many of them."""
+    numbers, run = PersonNumbers(), frames(of_simulation(sim, steps), every)
+    seen = [rows_of(frame, number, numbers, metres) for number, frame in enumerate(run)]
+    table = np.empty(sum(len(rows.person) for rows in seen), COLUMNS)
+    table["id"], table["x"], table["y"] = (np.concatenate(column) for column in zip(
+        *((rows.person, rows.x, rows.y) for rows in seen), strict=True))
+    table["frame"] = np.repeat(np.arange(len(seen)), [len(rows.person) for rows in seen])
+    return table.view(TrajectoryTable)

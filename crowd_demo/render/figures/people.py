@@ -46,11 +46,12 @@ from crowd_demo.render.drawing import (
     within,
 )
 from crowd_demo.render.figures import sprited
-from crowd_demo.render.figures.sprited import DrawList, Sprited, draw_list, sector, slopes
+from crowd_demo.render.figures.sprited import Sprited, draw_list, sector, slopes
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_dyed, load_sheet
-from crowd_demo.render.pixels import Frame
 from crowd_demo.sim.behaviours.people_rules import STUCK, WAITING, WALKING, PeopleColumns
 from crowd_demo.sim.store.sparse_set import Handles
+from crowd_demo.sprites.blitter import DrawList
+from crowd_demo.sprites.pixels import Frame
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
@@ -203,7 +204,7 @@ def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Regi
 
 
 class PeopleFigures(Sprited):
-    MARKS = True
+    MARKS, OUTLINED = True, True
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]

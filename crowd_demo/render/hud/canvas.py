@@ -255,7 +255,8 @@ class Canvas:
             is_filled: bool = True) -> float:
         """Draw a key as on a keyboard, filled or its outline; return where it ends."""
         width = self.key_width(name)
-        self.rect(KEY, (left, middle - height / 2, width, height), radius=3, width=not is_filled)
+        box = left, middle - height / 2, width, height
+        self.rect(KEY if is_filled else colour, box, radius=3, width=not is_filled)
         self.centred(key_text(name), left + width / 2, middle, SMALL, colour, bold=True)
         return left + width
 

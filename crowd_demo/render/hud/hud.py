@@ -149,7 +149,7 @@ class Hud:
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the last picture; None outside of the HUD."""
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
-        if found or not (self._timeline and self._timeline.collidepoint(x, y)):
+        if found or not (self._timeline and y >= self._timeline.top):
             return found
         mark = mark_at(self._past, x, self._timeline, self.scale) if self._past else None
         return Target("timeline", f"{time_text(mark.tick / self._past.hz)}  {mark.text}") if self._past and mark else TIMELINE
@@ -187,7 +187,7 @@ class Hud:
         """Draw the timeline, thin, or with the times of frames where the pointer is on it."""
         before, self._timeline, self._past = self._timeline, None, status.past
         if status.past:
-            is_tall = before is not None and status.pointer is not None and before.collidepoint(status.pointer)
+            is_tall = before is not None and status.pointer is not None and status.pointer[1] >= before.top
             self._timeline = bar_of(self._on.get_size(), self.scale, is_tall)
             self._bar.draw(self._on, self._timeline, status.past, now_s, self.scale, is_tall)
             self._free.height = self._timeline.top - self._gap // 2 - self._free.top

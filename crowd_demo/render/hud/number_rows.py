@@ -25,12 +25,13 @@ from crowd_demo.render.hud.canvas import (
     Colour,
 )
 from crowd_demo.render.hud.panel_layout import EDGES, LEFT_WIDTH, PanelSection
+from crowd_demo.render.hud.panel_layout import ROW as TITLE
 from crowd_demo.render.hud.status import NumberRow
 
 NUMBERS = "numbers"  # the name of the section, and the target of its ground
 SLIDER, SETTING = "slider", "setting"  # targets: the slider of a number, and its value
 ROW, HEAD = 16.0, 16.0
-NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 88.0, PAD + 93.0, 58.0
+NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 88.0, PAD + 93.0, 70.0
 LEAST_ROWS, MAX_ROWS = 3, 16
 UNITS = {"world units": "u", "world units per second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
          "seconds": "s", "degrees": "°", "1/s^2": "1/s²"}
@@ -121,7 +122,7 @@ class RowsInView(NamedTuple):
     @classmethod
     def of(cls, count: int, first: int, room: float, others: Sequence[PanelSection]) -> RowsInView:
         """Return what is shown in a panel with `room`, beside the lines of the other sections."""
-        used = EDGES + 2 * HEAD + sum(each.taken(False) for each in others)
+        used = EDGES + TITLE + HEAD + sum(each.taken(False) for each in others)
         shown = min(count, MAX_ROWS, max(int((room - used) / ROW), LEAST_ROWS))
         return cls(shown, min(max(first, 0), count - shown), count)
 

@@ -134,7 +134,7 @@ def draw_facts(on: Canvas, top: float, facts: Sequence[Fact], columns: int = 2, 
             x, middle = PAD + number % columns * (wide + COLUMN_GAP), top + FACT * (number // columns + 0.5)
             left = x + CHIP if fact.chip else x
             if fact.chip:
-                draw_chip(on, *fact.chip, (x + 5, middle))
+                draw_chip(on, *fact.chip, (x + 4, middle))
             size = NORMAL if on.width(fact.name) + on.width(fact.value) + 3 <= x + wide - left else SMALL
             room = x + wide - left - on.width(fact.value, size) - 3
             on.left(on.fitted(fact.name, room, size), left, middle, size, colour)

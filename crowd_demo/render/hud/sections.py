@@ -382,7 +382,8 @@ class Switchboard:
             right -= 22
         text = hud_word(status.pending[path]) if waits else self._partly.get(path) or hud_word(value)
         start = on.right(text, right, middle, NORMAL, unused if is_inactive else DIM if off or waits else ACCENT)
-        kind = "number" if technique.numbers else "technique"
-        on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
+        if status.panels.hud != "compact":  # there the whole row is the key
+            kind = "number" if technique.numbers else "value"
+            on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
         if (mark := kind_of(technique, value, self.options.get).mark) and path not in self._partly:
             on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)

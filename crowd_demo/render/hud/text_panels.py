@@ -101,49 +101,6 @@ def draw_notice(text: str, room: float, pen: Pen, scale: float) -> Canvas:
     return text_panel([Said(text, TEXT, SMALL if is_small else NORMAL)], room, NOTICE_LINE, pen, scale, colour=PANEL)
 
 
-def draw_clock(text: str, is_paused: bool, pen: Pen, scale: float) -> Canvas:
-    """A panel with the crowd's time beside a triangle, or two bars while it is paused; a click pauses and goes on."""
-    wide, middle = Canvas((1, 1), pen, scale, None).width(text, bold=True), STRIP_HEIGHT / 2
-    on = Canvas((2 * PAD + 14 + wide, STRIP_HEIGHT), pen, scale)
-    if is_paused:
-        for x in (PAD, PAD + 5):
-            on.rect(WARM, (x, middle - 4, 3, 8))
-    else:
-        on.polygon(TEXT, ((PAD, middle - 4), (PAD, middle + 4), (PAD + 7, middle)))
-    on.left(text, PAD + 14, middle, colour=WARM if is_paused else TEXT, bold=True)
-    on.target((0, 0, *on.size), "action", "pause")
-    return on
-
-
-def draw_job(job: RunningJob, pen: Pen, scale: float) -> Canvas:
-    """A panel with what is being done, a bar, and how far it is."""
-    ruler, middle = Canvas((1, 1), pen, scale, None), STRIP_HEIGHT / 2
-    end = PAD + ruler.width(job.text) + 14
-    on = Canvas((end + JOB_BAR + 14 * bool(job.done) + ruler.width(job.done) + PAD, STRIP_HEIGHT), pen, scale)
-    on.left(job.text, PAD, middle)
-    on.rect(GROUND, (end, middle - 3, JOB_BAR, 6), radius=3)
-    on.rect(ACCENT, (end, middle - 3, max(JOB_BAR * min(job.part, 1.0), 6), 6), radius=3)
-    on.right(job.done, on.size[0] - PAD, middle, colour=DIM)
-    return on
-
-
-def draw_hints(keys: Sequence[tuple[str, str, str]], room: float, pen: Pen, scale: float) -> Canvas:
-    """A panel with as many keys as there is room for: action, key, and what it does; a click does it."""
-    ruler, middle = Canvas((1, 1), pen, scale, None), STRIP_HEIGHT / 2
-    parts = [LegendPart(ruler.key_width(key) + 6 + ruler.width(what), partial(_draw_hint, hint=(action, key, what)))
-             for action, key, what in keys]
-    line = in_lines(parts, room - 2 * PAD, KEY_GAP)[0] if parts and parts[0].wide <= room - 2 * PAD else []
-    on = Canvas((2 * PAD + width_of(line, KEY_GAP), STRIP_HEIGHT), pen, scale)
-    draw_line(on, line, PAD, middle, KEY_GAP)
-    return on
-
-
-def _draw_hint(on: Canvas, x: float, middle: float, hint: tuple[str, str, str]) -> None:
-    action, key, what = hint
-    end = on.left(what, on.key(key, x, middle) + 6, middle, colour=DIM)
-    on.target((x - 6, 0, end - x + 12, STRIP_HEIGHT), "action", action)
-
-
 def draw_half(half: Half, is_right: bool, room: float, pen: Pen, scale: float) -> Canvas:
     """The label of one half of a split window, which a triangle points to; narrower than usual if there is little room."""
     state = [Said(half.state.text, PROOF_COLOURS[half.state.kind])] if half.state else []
@@ -167,7 +124,7 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
     """The tip of a target; None for one that needs none."""
     kind, name = target
     match kind:
-        case "technique" | "number" if name in BY_PATH:
+        case "technique" | "value" | "number" if name in BY_PATH:
             return _about_technique(name, sim, status)
         case "number" if name == "agents":
             return _about_number(name, ("drag to change, click to type a number", FAINT))
@@ -220,8 +177,8 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
         (technique.why, TEXT), (no_effect(path, sim.situation), FAINT),
         (technique.watch and f"Watch: {technique.watch}", DIM), (measured and f"Measured last: {measured}", GOOD),
         (technique.source and f"From: {technique.source}", FAINT),
-        (f"key: {key_does(technique)}", FAINT),
-        ("click: list its values" + (", drag the number: any other value" if technique.numbers else ""), FAINT))
+        (f"key, or a click: {key_does(technique)}", FAINT),
+        ("a click on the value lists all" + (", a drag sets any other" if technique.numbers else ""), FAINT))
     return Tip(f"{technique.label.strip()} ({exactness(technique)})",
                tuple((text, colour) for text, colour in paragraphs if text))
 
@@ -409,6 +366,53 @@ def draw_line(on: Canvas, line: Sequence[LegendPart], x: float, middle: float, g
 
 def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
     return LegendPart(ruler.width(text, size), lambda on, x, middle: on.left(text, x, middle, size, colour))
+
+
+# --- the strip --------------------------------------------------------------------------------------------------------
+
+def draw_pill(parts: Sequence[LegendPart], gap: float, pen: Pen, scale: float, target: Target | None = None) -> Canvas:
+    """A panel with parts in a row."""
+    on = Canvas((2 * PAD + width_of(parts, gap), STRIP_HEIGHT), pen, scale)
+    if target:
+        on.target((0, 0, *on.size), *target)
+    draw_line(on, parts, PAD, STRIP_HEIGHT / 2, gap)
+    return on
+
+
+def draw_clock(text: str, is_paused: bool, pen: Pen, scale: float) -> Canvas:
+    """The crowd's time beside a triangle, or a square while it is paused; a click pauses and goes on."""
+    colour = WARM if is_paused else TEXT
+    tip = 8.0 if is_paused else 4.0  # down its right side
+    sign = LegendPart(8, lambda on, x, middle: on.polygon(
+        colour, ((x, middle - 4), (x, middle + 4), (x + 8, middle - 4 + tip), (x + 8, middle + 4 - tip))))
+    return draw_pill([sign, _words(text, Canvas((1, 1), pen, scale, None), NORMAL, colour)], 7, pen, scale,
+                     Target("action", "pause"))
+
+
+def draw_job(job: RunningJob, pen: Pen, scale: float) -> Canvas:
+    """What is being done, a bar, and a count."""
+    def bar(on: Canvas, x: float, middle: float) -> None:
+        on.rect(GROUND, (x, middle - 3, JOB_BAR, 6), radius=3)
+        on.rect(ACCENT, (x, middle - 3, max(JOB_BAR * min(job.part, 1.0), 6), 6), radius=3)
+
+    ruler = Canvas((1, 1), pen, scale, None)
+    return draw_pill([_words(job.text, ruler, NORMAL, TEXT), LegendPart(JOB_BAR, bar),
+                      _words(job.done, ruler, NORMAL, DIM)], 14, pen, scale)
+
+
+def draw_hints(keys: Sequence[tuple[str, str, str]], room: float, pen: Pen, scale: float) -> Canvas:
+    """As many keys as there is room for: action, key, and what it does; a click does it."""
+    ruler = Canvas((1, 1), pen, scale, None)
+    parts = [LegendPart(ruler.key_width(key) + 6 + ruler.width(what), partial(_draw_hint, hint=(action, key, what)))
+             for action, key, what in keys]
+    line = in_lines(parts, room - 2 * PAD, KEY_GAP)[0]
+    return draw_pill(line if line and line[0].wide <= room - 2 * PAD else (), KEY_GAP, pen, scale)
+
+
+def _draw_hint(on: Canvas, x: float, middle: float, hint: tuple[str, str, str]) -> None:
+    action, key, what = hint
+    end = on.left(what, on.key(key, x, middle) + 6, middle, colour=DIM)
+    on.target((x - 6, 0, end - x + 12, STRIP_HEIGHT), "action", action)
 
 
 # --- overlays --------------------------------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ def test_no_card_while_the_hud_is_off(watched: Watched) -> None:
     watched.switch("simd", False)
     watched.press("tab")
     assert watched.has_card
-    watched.press("tab")
+    watched.keys("tab", "tab")
     watched.switch("simd", True)
     assert watched.card.change == "on -> off" and watched.card.state.endswith("until the HUD was hidden")
     assert "proof" not in watched.program.sim.profile.records(1)[0].notes

@@ -55,7 +55,7 @@ def test_the_present_crowd_goes_on_until_the_last_one_is_there_and_the_window_st
     assert program is not left and program.config_name == "birds" and caption and caption.name == "birds"
     assert program.config.behaviour == "flock" and program.sim.agents.count == 300
     assert program.sim.tick == 1 and pygame.display.get_caption()[0] == "birds"
-    assert program.panels.now.hud == "compact" and not program.timeline_shown
+    assert program.panels.now.hud == "full" and not program.timeline_shown
     assert program.sim.optimizations.blitter == "compiled", "techniques start as the configuration says"
     assert screen().get_size() == program.camera.size == (500, 300)
     assert program.camera.zoom == pytest.approx(0.97 * 300 / 600), "the whole world fits into the window that is there"

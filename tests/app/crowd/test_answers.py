@@ -80,9 +80,10 @@ def test_it_says_how_the_runs_differ_and_what_went_through_each_door(other_s: fl
     tenths = tuple(12.0 * number for number in range(1, 10))
     run = Run("three doors", 136.7, {"main": 1012, "left": 466, "right": 522}, tenths)
     before = Run("the right door is blocked", other_s, {"main": 1204, "left": 796, "right": 0}, (None,) * 9)
-    keys = [("restart", "R", "again"), ("happen", "Ctrl+L", "then block the right door"), ("quit", "Esc", "close")]
+    keys = [("restart", "r", "again"), ("happen", "ctrl+l", "then block it"), ("quit", "escape", "close")]
     canvas = draw_answer(Answer("99.5% are out", 2000, run, before, keys), spy := Spy(), 1.15)
     assert {"136.7 s", f"{other_s:.1f} s", said, "1,012", "796", "slowest tenth: 28.7 s", "2,000 people"} <= set(spy.texts)
+    assert {"Ctrl+L", "Esc"} <= set(spy.texts), "as they are printed on the keys"
     assert all(canvas.surface.get_rect().contains(each.box) for each in spy.written)
     assert [(placed.target.name) for placed in canvas.targets][1:] == ["restart", "happen", "quit"]
     assert run.inside[0] == (0.0, 1.0) and run.inside[-1] == (136.7, 0.0) and not before.inside

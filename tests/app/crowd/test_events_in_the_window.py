@@ -103,7 +103,7 @@ def test_a_restart_begins_anew_and_the_end_stops_who_wants_to_be_stopped(scenari
 
 
 def test_the_window_says_what_happens_and_a_mark_on_the_timeline_says_it_again(scenario: Path) -> None:
-    driven = Driven("window.width=1280", "window.height=720", "agents=60", config=str(scenario))
+    driven = Driven("window.width=1280", "window.height=720", "window.hud=full", "agents=60", config=str(scenario))
     driven.program.crowd.unpaced, driven.program.crowd.stops_at_end = True, False
     driven.frames(8)
     assert "forty more come" in driven.status().notices and driven.program.sim.agents.count == 100
@@ -143,7 +143,7 @@ def test_a_run_of_an_ensemble_ends_with_its_answer(scenario: Path) -> None:
 def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> None:
     by_hand = "  - {hand: close it, do: {walls: {rectangle: [200, 0, 240, 400]}}}\n  - {hand: ten more, do: {agents: 120}}\n"
     scenario.write_text(YAML.replace("events:\n", f"events:\n{by_hand}"), "utf-8")
-    driven = Driven("window.width=1280", "window.height=720", "agents=60", config=str(scenario))
+    driven = Driven("window.width=1280", "window.height=720", "window.hud=full", "agents=60", config=str(scenario))
     sim, hud = driven.program.sim, driven.program.hud
     driven.program.crowd.unpaced = True
     driven.frames(4)
@@ -151,8 +151,8 @@ def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> 
     driven.frames(3)
     assert [action for _, action in sim.history if action in (Event(0), Event(1))] == [Event(0)]
     assert sim.terrain.blocked.any()
-    panel = hud._placed[0]
-    region = next(region for region in panel.canvas.targets if tuple(region.target) == ("action", "happen"))
+    panel, region = next((panel, region) for panel in hud._placed for region in panel.canvas.targets
+                         if tuple(region.target) == ("action", "happen"))
     at = panel.at[0] + region.rect.centerx, panel.at[1] + region.rect.centery
     driven.post(pygame.MOUSEBUTTONDOWN, pos=at, button=1)
     driven.post(pygame.MOUSEBUTTONUP, pos=at, button=1)

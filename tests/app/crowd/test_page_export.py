@@ -47,7 +47,8 @@ def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_
     tick, left = sim.tick, sim.state_hash()
     driven.press("e", pygame.KMOD_CTRL)
     driven.frames()
-    assert "exporting crowd-0001.html: " in notices(driven) and "the same key cancels" in notices(driven)
+    job, = driven.status().jobs
+    assert job.text == "exporting crowd-0001.html" and 0 <= job.part <= 1 and job.done.endswith("%")
     text = until_said(driven, "exported ")
     size = Path("crowd-0001.html").stat().st_size
     assert f"crowd-0001.html, {size / 1e6:,.1f} MB (crowd-0001.replay reproduces it)" in text
@@ -68,12 +69,18 @@ def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.html", "crowd-0001.replay"]
 
 
-def test_the_same_key_and_leaving_the_program_cancel_and_leave_nothing(driven: Driven, tmp_path: Path) -> None:
+def test_the_same_key_asks_and_cancels_and_leaving_the_program_leaves_nothing(driven: Driven, tmp_path: Path) -> None:
     driven.frames(60)
-    for _ in range(2):
+    driven.press("e", pygame.KMOD_CTRL)
+    driven.frames(3)
+    for answer in ("escape", "return"):
+        assert driven.status().jobs and not driven.status().view
         driven.press("e", pygame.KMOD_CTRL)
-        driven.frames(3)
+        top = driven.program.dialogs.top
+        assert top and top.title == "Cancel the export of crowd-0001.html?"
+        driven.press(answer)
     until_said(driven, "cancelled: crowd-0001.html is not written")
+    assert not driven.status().jobs
     assert list(tmp_path.iterdir()) == []
     driven.press("e", pygame.KMOD_CTRL)
     driven.frames()

@@ -90,11 +90,11 @@ def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
     assert program.sim.tick == tick + 1 and "needs more than" in driven.status().notices[-1] and not program.crowd.paused
 
 
-@pytest.mark.parametrize("key", ["f7", "tab"])
-def test_the_timeline_can_be_hidden_and_then_it_is_said_that_this_is_the_past(driven: Driven, key: str) -> None:
+@pytest.mark.parametrize(("key", "mod"), [("f7", 0), ("tab", pygame.KMOD_LSHIFT)])
+def test_the_timeline_can_be_hidden_and_then_it_is_said_that_this_is_the_past(driven: Driven, key: str, mod: int) -> None:
     driven.frames(30)
     assert driven.status().past
-    driven.press(key)
+    driven.press(key, mod)
     driven.press("backspace")
     assert not driven.status().past and driven.status().notices[-1].startswith("0.02 s ago, tick ")
 

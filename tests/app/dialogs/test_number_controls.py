@@ -25,7 +25,7 @@ class Window(Driven):
     """A flock whose section of numbers is open."""
 
     def __init__(self, *settings: str, config: str = "20k-flock") -> None:
-        super().__init__("window.width=1280", "window.height=720", "agents=100", *settings, config=config)
+        super().__init__("window.width=1280", "window.height=800", "agents=100", *settings, config=config)
         self.frames(2)
         self.press("n", CTRL)
 
@@ -87,7 +87,7 @@ def test_the_section_opens_and_folds_by_its_key(window: Window) -> None:
 def test_each_row_is_dragged_typed_and_reset(window: Window) -> None:
     window.program.crowd.unpaced = True  # a step a frame
     for key in LIVE:
-        path, low = f"flock.{key}", {"speed_max": 0.65, "speed_min": 0.3}.get(key, 0.5)
+        path, low = f"flock.{key}", {"speed_max": 0.65, "speed_min": 0.2}.get(key, 0.5)
         shipped = window.value(path)
         window.slide(path, low, low + 0.6, low + 1.2)
         dragged = window.value(path)
@@ -196,7 +196,7 @@ def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
         window.wheel(1)
     window.slide("crowd.speed_max", 0.8)
     assert any("for who is born from now on" in notice for notice in window.status().notices)
-    assert window.program.camera.zoom == window.program._configured_view((1280, 720)).zoom
+    assert window.program.camera.zoom == window.program._configured_view((1280, 800)).zoom
 
 
 def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> None:

@@ -17,7 +17,7 @@ from hud_spy import Spy
 from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
-from crowd_demo.render.hud.canvas import PAD, Pen
+from crowd_demo.render.hud.canvas import PAD, Pen, scale_for
 from crowd_demo.render.hud.views import HEAD, ListView, Row, draw_list
 
 pytestmark = pytest.mark.quick
@@ -188,9 +188,9 @@ def test_arrows_go_over_the_tiles_of_f2_in_a_wide_and_in_a_narrow_window(folder:
         for key in ("right", "right", "down", "down", "left", "up"):
             assert menu.press(key, False)
         assert menu.selected == 1 + across
-        canvas = draw_list(menu.view(), size, spy := Spy(), 1.0)
-        menu.selected = 26
-        draw_list(menu.view(), size, spy, 1.0)
+        canvas = draw_list(menu.view(), size, spy := Spy(), scale_for(size))
+        for menu.selected in range(27):
+            draw_list(menu.view(), size, spy, scale_for(size))
         assert not [text for text in spy.texts if "…" in text], "the sentences fit"
         tiles = {placed.target.name: placed.rect for placed in canvas.targets if placed.target.kind == "row"}
         assert pygame.Rect((0, 0), size).contains(canvas.surface.get_rect()) and len(tiles) >= 2 * across

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from crowd_demo.app import copying
 from crowd_demo.app.copying import MAX_CHARACTERS, Shown, copy, setting
 from crowd_demo.cli.arguments import parser_of
-from crowd_demo.cli.run import RUN, config_of
+from crowd_demo.cli.run import RUN, _source
 from crowd_demo.config.loader import load_config, parse_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
@@ -53,7 +53,7 @@ def command_parts(text: str) -> list[str]:
 
 def parsed(text: str) -> Config:
     """The effective configuration of a command."""
-    return config_of(parser_of("run", RUN).parse_args(command_parts(text)))
+    return _source(parser_of("run", RUN).parse_args(command_parts(text)))[0]
 
 
 def read(text: str, folder: Path) -> Config:
@@ -162,7 +162,7 @@ def test_a_shell_hands_on_what_is_meant() -> None:
 def test_the_key_copies_what_a_program_shows_after_many_others(
         driven: Driven, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     driven.program.config_name = "1k"
-    driven.keys(*"871]=//", "tab", "tab", ".")
+    driven.keys(*"871]=//", "tab", "tab", "tab", ".")
     driven.settle()
     driven.wheel(5)
     driven.press("d", hold=True)

@@ -11,7 +11,7 @@ from hud_spy import Spy
 
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.captions import CAPTION_S, FADE_S, ShownCaption, caption_of
-from crowd_demo.config.keys import Keys
+from crowd_demo.config.keys import Keys, key_text
 from crowd_demo.config.resources import list_configs
 from crowd_demo.render.hud.caption import Caption, draw_caption
 
@@ -35,7 +35,7 @@ def test_it_stays_for_three_seconds_from_when_it_is_seen_and_then_fades(monkeypa
 def test_its_key_is_the_one_of_the_configuration_and_without_a_key_or_a_file_there_is_no_hint(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert caption_of("murmuration", Keymap(Keys(), {})) == Caption(
-        "murmuration", "The flock turns wherever the red hawk comes.", "Ctrl+H", "lead the hawk with the pointer")
+        "murmuration", "The flock turns wherever the red hawk comes.", "ctrl+h", "lead the hawk with the pointer")
     unbound = caption_of("murmuration", Keymap(Keys.model_validate({"hawk": None}), {}))
     assert unbound and not unbound.key
     monkeypatch.chdir(tmp_path)
@@ -50,6 +50,7 @@ def test_every_sentence_and_hint_fits_into_a_small_window(name: str) -> None:
     caption = caption_of(name, Keymap(Keys(), {}))
     assert caption and caption.key
     canvas = draw_caption(caption, (800, 600), spy := Spy(), 1.05)
+    assert key_text(caption.key) in spy.texts, "as it is printed on the key"
     assert not [text for text in spy.texts if "…" in text]
     assert all(canvas.surface.get_rect().contains(each.box) for each in spy.written)
 

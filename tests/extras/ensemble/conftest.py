@@ -1,7 +1,5 @@
 """What the tests of ensembles share: a plugin whose measures get a run into trouble, and a watch for processes left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -66,6 +64,7 @@ def ensemble(start: Started) -> Command:
     def run(*arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
         process = start(*arguments, **more)
         out, err = process.communicate()
+        err = "".join(line for line in err.splitlines(keepends=True) if not line.startswith("ensemble: compiling "))
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run

@@ -1,7 +1,5 @@
 """A Dask cluster of this machine: two workers, of which one is killed in the middle."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

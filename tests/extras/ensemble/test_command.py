@@ -1,7 +1,5 @@
 """`crowd-demo ensemble` with real processes: what fails, dies, is interrupted or cannot be written. No time is tested."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -27,7 +25,7 @@ USAGE, SEE = "crowd-demo ensemble: ", "crowd-demo ensemble --help"
 FULL = """
 import resource, sys
 from crowd_demo.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))  # no file may grow beyond: stands for a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000))  # no file may grow beyond: stands for a full disk
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -150,15 +148,15 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
 
 def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, environment, ensemble) -> None:
     out = tmp_path / "out"
-    asked = [*SMALL, "population", "--seeds", "1-20", "--workers", "1", "--out", str(out)]
+    asked = [*SMALL, "population", "--seeds", "1-60", "--workers", "1", "--out", str(out)]
     done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True,
                           encoding="utf-8")
     assert done.returncode == 1 and done.stdout == ""
     (path,) = (out / "rows").iterdir()
     assert done.stderr == f"crowd-demo: --out: {path}: File too large; what is finished is kept\n"
     rows, damaged = read_rows(out / "rows")
-    assert 0 < len(rows) < 20 and not damaged
-    assert ensemble(*asked).returncode == 0 and len(table_of(out)) == len(read_rows(out / "rows")[0]) == 20
+    assert 0 < len(rows) < 60 and not damaged
+    assert ensemble(*asked).returncode == 0 and len(table_of(out)) == len(read_rows(out / "rows")[0]) == 60
 
 
 def test_the_table_is_the_same_for_any_number_of_workers(tmp_path, capfd) -> None:

@@ -1,7 +1,5 @@
 """What is measured about a run, against slow and obvious ways."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Density, flow and speed against PedPy's, on the same trajectory in metres."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any, NamedTuple
 

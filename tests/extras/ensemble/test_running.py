@@ -1,7 +1,5 @@
 """What the command and the Python face share: how many runs fit, how far they are, one run, and its row on disk."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """PedPy reads the files, and measures in them what this program measures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A page in a real browser: it opens without a word, plays, goes to the second asked, and looks like the window."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

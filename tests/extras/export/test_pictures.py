@@ -1,7 +1,5 @@
 """Pictures that move are what the renderer draws of each frame, in a file that others read, the same each time."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

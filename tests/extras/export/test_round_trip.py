@@ -1,7 +1,5 @@
 """What is played or read as a map in metres is exported with the ids, positions and polygons of the file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +12,8 @@ from hypothesis import strategies as st
 from crowd_demo import Simulation
 from crowd_demo.cli import main
 from crowd_demo.config.loader import as_overrides
-from crowd_demo.extras.export.notebook import TrajectoryTable
 from crowd_demo.extras.export.sources import Source, frames, read_source
-from crowd_demo.extras.export.trajectories import FORMATS, write
+from crowd_demo.extras.export.trajectories import FORMATS, TrajectoryTable, write
 from crowd_demo.extras.importing.trajectory_files import read_paths
 from crowd_demo.sim.actions import Place, SetWalls
 

@@ -1,7 +1,5 @@
 """Files of trajectories have what the crowd's columns had, each person under a number of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

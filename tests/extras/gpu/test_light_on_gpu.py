@@ -1,7 +1,5 @@
 """Light that a graphics card adds up, which the processor plays here: the picture is the processor's to the bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import FLOCK, simulation

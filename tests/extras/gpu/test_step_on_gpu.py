@@ -3,8 +3,6 @@
 That the GPU itself computes the same bits is shown by `benchmarks/gpu.py`, on a real one.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

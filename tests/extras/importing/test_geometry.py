@@ -1,7 +1,5 @@
 """Floor plans: each tile and each loss against an obvious test, and that every mistake is one line that gives its place."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Trajectories of others: three formats hold the same paths, every mistake is one line, and people are where the file says."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`crowd-demo ablate` and `largest`: tables, records, mistakes in one line, and stopping early keeps the results."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """What is measured of how people move, against every pair of a small crowd, and on crowds made by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

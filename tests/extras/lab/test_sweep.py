@@ -1,7 +1,5 @@
 """The sweep measures values interleaved and says whether they gave one crowd. No time is tested."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

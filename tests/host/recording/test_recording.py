@@ -1,7 +1,5 @@
 """Recordings: a run is had again to the bit, a run that parts is found out, and whatever else is in a file costs one line."""
 
-from __future__ import annotations
-
 import base64
 import os
 import re

@@ -1,7 +1,5 @@
 """Recordings made and played by the command line and by keys."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

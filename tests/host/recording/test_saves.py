@@ -1,7 +1,5 @@
 """Save files: what is loaded goes on as what was saved; whatever else is in a file costs one line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Colours by flow: they are what `crowd-demo lab motion` measures by velocities, walls and the world's edge included."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import CROWDS, open_world, simulation

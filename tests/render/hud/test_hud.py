@@ -291,9 +291,9 @@ def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:
     where = Hovered(Target("technique", "simd"), (1270, 710))
     found = " ".join(texts(crowd(), Status(hovered=where, measured={"simd": "3.1x, same crowd"})))
     assert "against the same candidate" in found and "3.1x, same crowd" in found
-    assert BY_PATH["simd"].watch.split()[0] in found and "key: off and back on (Shift: the next value)" in found
+    assert BY_PATH["simd"].watch.split()[0] in found and "key, or a click: off and back on (Shift: the next value)" in found
     where = Hovered(Target("technique", "neighbours"), (1270, 710))
-    assert "key: the next value (Shift: the previous one)" in " ".join(texts(crowd(), Status(hovered=where)))
+    assert "key, or a click: the next value (Shift: the previous one)" in " ".join(texts(crowd(), Status(hovered=where)))
     where = Hovered(Target("technique", "simd"), (1270, 710))
     assert not (drawn(Hud(KEYS), crowd(), Status(hovered=where))[1279] != pixels(picture())[1279]).any()
 
@@ -363,3 +363,11 @@ def test_a_key_looks_the_same_however_it_is_spelt() -> None:
 
 
 # --- graph -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["full", "compact"])
+def test_panels_leave_while_a_list_is_open_in_the_middle(mode: str) -> None:
+    for at, alone in ((None, True), ((500, 300), False)):
+        status = Status(view=ListView("Menu", [Row("pause")], at=at), panels=PanelSettings(hud=mode))
+        left = drawn(Hud(KEYS), crowd(walking=90), status)[:300]
+        assert (len(np.unique(left.reshape(-1, 3), axis=0)) == 1) is alone, "the dimmed picture and nothing else"

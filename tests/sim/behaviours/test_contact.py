@@ -1,7 +1,5 @@
 """Contact: bodies that overlap are moved apart, as the oracle says, by every structure, and never into a wall."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

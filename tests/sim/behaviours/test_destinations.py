@@ -1,7 +1,5 @@
 """Destinations: whose tiles are whose, how many have room, who queues and who is let in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

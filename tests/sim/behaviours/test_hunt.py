@@ -1,7 +1,5 @@
 """Predators and prey: each stage against its oracle, and what comes of it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What neighbours ask of an agent: scalar, lanes and brute force give the same bits, and the right ones."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest import mock
 

@@ -1,7 +1,5 @@
 """The neighbour limit keeps the agents that it should, in any order in memory, and the bias meter shows what that costs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

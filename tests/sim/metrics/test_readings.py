@@ -1,7 +1,5 @@
 """Meters leave the crowd as it is, cost little in any crowd, and name the kernels that they call."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

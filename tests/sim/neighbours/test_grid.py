@@ -1,7 +1,5 @@
 """A cell's size is a wish: who is within the radius is never more than `reach` cells away, nor is one cell too many asked."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

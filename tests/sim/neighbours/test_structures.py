@@ -1,7 +1,5 @@
 """Structures by themselves: what an index holds, and that candidates hold every neighbour."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

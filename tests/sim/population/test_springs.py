@@ -1,7 +1,5 @@
 """Links: the springs against the oracle, one hash wherever agents lie in memory, and clean cuts."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Agents that are born and die while others hold on to them, by each way of removal."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """A plugin whose measures get a run into trouble."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The run of all claims: it goes on where it was stopped, and its results are read, compared and merged. The command."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Scenes as people's places and as maps of tiles, and how people walk them."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

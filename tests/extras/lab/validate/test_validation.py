@@ -1,7 +1,5 @@
 """What becomes of readings: verdicts, tables, JSON, the page; and the short forms of all experiments."""
 
-from __future__ import annotations
-
 import json
 import math
 import multiprocessing

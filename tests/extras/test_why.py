@@ -10,9 +10,7 @@ from crowds import FLOCK, simulation
 from llvmlite import binding
 
 from crowd_demo.cli.main import main
-from crowd_demo.measure.hardware_counters import EVENTS, counted
-from crowd_demo.measure.object_code import InnerLoop, hot_loop, instruction
-from crowd_demo.measure.why import why
+from crowd_demo.extras.why import EVENTS, InnerLoop, counted, hot_loop, instruction, why
 
 ADD = """
 define void @add(ptr %a, ptr %b, i64 %n) {{

@@ -1,0 +1,413 @@
+"""The neighbour grid beside other libraries, and beside a plain grid in Numba: times in Markdown, and plots.
+
+    python benchmarks/neighbours.py [--points N...] [--neighbours N...] [--shapes uniform clumped] [--rounds N] [--quick]
+                                    [--cpu-time] [--plots FOLDER]
+
+Each library that is installed makes its structure and finds what is within a radius, in float64, on one thread. The libraries
+are interleaved: each round measures all of them once, and a factor is the median of the rounds' ratios. Peers are
+`pip install scipy scikit-learn vesin matscipy freud-analysis pykdtree numba-kdtree`; what is missing is left out.
+
+2D points are unfavourable for libraries made for 3D (vesin, matscipy, freud): they search 27 cells instead of 9.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import os
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of peers; the threads of the grid are Numba's
+os.environ["NUMBA_NUM_THREADS"] = "2"
+
+import numba
+import numpy as np
+
+from crowd_demo.grid import Grid, pair_rule
+
+SIDE = 1000.0
+TASKS = "counts", "sum", "pairs", "neighbours"
+OWN, OWN_TWO, OWN_32, PLAIN = "crowd_demo.grid", "crowd_demo.grid, 2 threads", "crowd_demo.grid, float32", "plain Numba grid"
+OWNS = OWN, OWN_TWO, OWN_32
+TARGETS = {"counts": 10.0, "sum": 10.0, "pairs": 5.0, "neighbours": 5.0}
+LEAST_OF_PLAIN, LEAST_OF_TWO, MOST_MEMORY = 2.0, 1.6, 2.0
+WARMED_S, QUICK_S = 0.1, 3.0  # calls up to this are warmed up in each round; a call that takes longer is measured once
+CLOCK: list[Callable[[], float]] = [time.perf_counter]
+Task = Callable[[], object]
+
+
+class Points(NamedTuple):
+    """Points in a square of SIDE, and a radius within which each has so many neighbours on average."""
+
+    x: Any
+    y: Any
+    radius: float
+
+    @property
+    def table(self) -> Any:
+        return np.column_stack([self.x, self.y])
+
+    @property
+    def solid(self) -> Any:
+        return np.column_stack([self.x, self.y, np.zeros(len(self.x))])
+
+
+def points(n: int, neighbours: float, shape: str) -> Points:
+    """Uniform points, or nine tenths of them in a hundred clumps."""
+    rng = np.random.default_rng(n)
+    x, y = rng.uniform(0, SIDE, (2, n))
+    radius = float(np.sqrt(neighbours / np.pi / n)) * SIDE
+    if shape == "clumped":
+        members = rng.random(n) < 0.9
+        middles, spread = rng.uniform(0, SIDE, (2, 100)), SIDE / 25
+        which = rng.integers(0, 100, members.sum())
+        for column, middle in zip((x, y), middles, strict=True):
+            column[members] = np.clip(middle[which] + rng.normal(0, spread, members.sum()), 0, np.nextafter(SIDE, 0))
+    return Points(x, y, radius)
+
+
+# --- what is added up: a pull to each neighbour, weaker with the square of the distance  ------------------
+
+@pair_rule
+def pull(dx: Any, dy: Any, me: Any, other: Any) -> Any:
+    strength = 1 - (dx * dx + dy * dy) * me[0]
+    return dx * strength, dy * strength
+
+
+def pulls(found: Points, i: Any, j: Any) -> Any:
+    """The same from half of all pairs, with NumPy."""
+    dx, dy = found.x[j] - found.x[i], found.y[j] - found.y[i]
+    strength = 1 - (dx * dx + dy * dy) / found.radius**2
+    n = len(found.x)
+    return [np.bincount(i, way * strength, n) - np.bincount(j, way * strength, n) for way in (dx, dy)]
+
+
+# --- libraries: each returns the tasks that it has, by name -------------------------------------------------------------
+
+def own(found: Points, threads: int = 1, kind: type = np.float64) -> dict[str, Task]:
+    grid = Grid(found.radius, ((0, 0), (SIDE, SIDE)), threads=threads)
+    x, y = found.x.astype(kind), found.y.astype(kind)
+
+    def after_update(call: Task) -> Task:
+        return lambda: (grid.update(x, y), call())[1]
+    calls = {"counts": grid.counts, "sum": lambda: grid.sum(pull, found.radius**-2), "pairs": grid.pairs,
+             "neighbours": grid.neighbours}
+    return {task: after_update(call) for task, call in calls.items()}
+
+
+def scipy(found: Points) -> dict[str, Task]:
+    from scipy.spatial import cKDTree
+
+    table, radius = found.table, found.radius
+    return {"counts": lambda: cKDTree(table).query_ball_point(table, radius, return_length=True),
+            "pairs": lambda: cKDTree(table).query_pairs(radius, output_type="ndarray"),
+            "sum": lambda: pulls(found, *cKDTree(table).query_pairs(radius, output_type="ndarray").T),
+            "neighbours": lambda: cKDTree(table).query_ball_point(table, radius)}
+
+
+def scipy_two(found: Points) -> dict[str, Task]:
+    from scipy.spatial import cKDTree
+
+    table, radius = found.table, found.radius
+    return {"counts": lambda: cKDTree(table).query_ball_point(table, radius, return_length=True, workers=2),
+            "neighbours": lambda: cKDTree(table).query_ball_point(table, radius, workers=2)}
+
+
+def sklearn(found: Points) -> dict[str, Task]:
+    from sklearn.neighbors import KDTree
+
+    table, radius = found.table, found.radius
+    return {"counts": lambda: KDTree(table).query_radius(table, radius, count_only=True),
+            "neighbours": lambda: KDTree(table).query_radius(table, radius)}
+
+
+def vesin(found: Points) -> dict[str, Task]:
+    from vesin import NeighborList
+
+    def listed(full: bool) -> Any:
+        return NeighborList(cutoff=found.radius, full_list=full).compute(solid, np.eye(3) * SIDE, False, "ij")
+    solid = found.solid
+    return {"counts": lambda: np.bincount(listed(True)[0].astype(np.int64), minlength=len(found.x)),
+            "sum": lambda: pulls(found, *(each.astype(np.int64) for each in listed(False))),
+            "pairs": lambda: listed(False), "neighbours": lambda: listed(True)}
+
+
+def matscipy(found: Points) -> dict[str, Task]:
+    from matscipy.neighbours import neighbour_list
+
+    def listed() -> Any:
+        return neighbour_list("ij", positions=solid, cutoff=found.radius, cell=np.diag([SIDE, SIDE, found.radius]),
+                              pbc=[False] * 3)
+    solid = found.solid
+    return {"counts": lambda: np.bincount(listed()[0], minlength=len(found.x)), "neighbours": listed}
+
+
+def freud(found: Points) -> dict[str, Task]:
+    import freud
+
+    freud.parallel.set_num_threads(1)
+    box, centred = freud.box.Box(2 * SIDE, 2 * SIDE, is2D=True), (found.solid - [SIDE / 2, SIDE / 2, 0]).astype(np.float32)
+
+    def listed() -> Any:
+        return freud.locality.AABBQuery(box, centred).query(
+            centred, {"r_max": found.radius, "exclude_ii": True}).toNeighborList()
+    return {"counts": lambda: listed().neighbor_counts, "neighbours": listed}
+
+
+def pykdtree(found: Points) -> dict[str, Task]:
+    """It has no search within a radius: the most neighbours of all points are asked for."""
+    from pykdtree.kdtree import KDTree
+    from scipy.spatial import cKDTree
+
+    most = int(cKDTree(found.table).query_ball_point(found.table, found.radius, return_length=True).max()) + 1
+    table = found.table
+    return {"neighbours": lambda: KDTree(table).query(table, k=most, distance_upper_bound=found.radius)} if most < 200 else {}
+
+
+def numba_kdtree(found: Points) -> dict[str, Task]:
+    from numba_kdtree import KDTree
+
+    table, radius = found.table, found.radius
+    return {"neighbours": lambda: KDTree(table).query_radius(table, radius)}
+
+
+# --- a plain grid in Numba: a counting sort, and loops over nine cells -------------------------------------------------
+
+@numba.njit(cache=True)
+def plain_sort(x: Any, y: Any, cell: float, columns: int) -> Any:
+    n = len(x)
+    key, start, order = np.empty(n, np.int32), np.zeros(columns * columns + 1, np.int32), np.empty(n, np.int32)
+    for k in range(n):
+        key[k] = min(int(y[k] / cell), columns - 1) * columns + min(int(x[k] / cell), columns - 1)
+        start[key[k] + 1] += 1
+    for c in range(columns * columns):
+        start[c + 1] += start[c]
+    cursor = start[:-1].copy()
+    for k in range(n):
+        order[cursor[key[k]]] = k
+        cursor[key[k]] += 1
+    return key, start, order
+
+
+@numba.njit(cache=True)
+def plain_counts(x: Any, y: Any, radius: float, columns: int) -> Any:
+    key, start, order = plain_sort(x, y, SIDE / columns, columns)
+    counts, limit = np.zeros(len(x), np.int32), radius * radius
+    for k in range(len(x)):
+        row, column = divmod(key[k], columns)
+        for near in range(max(row - 1, 0), min(row + 2, columns)):
+            first, last = near * columns + max(column - 1, 0), near * columns + min(column + 1, columns - 1)
+            for at in range(start[first], start[last + 1]):
+                dx, dy = x[order[at]] - x[k], y[order[at]] - y[k]
+                counts[k] += dx * dx + dy * dy <= limit
+        counts[k] -= 1
+    return counts
+
+
+@numba.njit(cache=True)
+def plain_sum(x: Any, y: Any, radius: float, columns: int) -> Any:
+    key, start, order = plain_sort(x, y, SIDE / columns, columns)
+    sums, limit = np.zeros((2, len(x))), radius * radius
+    for k in range(len(x)):
+        row, column = divmod(key[k], columns)
+        for near in range(max(row - 1, 0), min(row + 2, columns)):
+            first, last = near * columns + max(column - 1, 0), near * columns + min(column + 1, columns - 1)
+            for at in range(start[first], start[last + 1]):
+                dx, dy = x[order[at]] - x[k], y[order[at]] - y[k]
+                square = dx * dx + dy * dy
+                if square <= limit:
+                    strength = 1 - square / limit
+                    sums[0, k] += dx * strength
+                    sums[1, k] += dy * strength
+    return sums
+
+
+@numba.njit(cache=True)
+def plain_list(x: Any, y: Any, radius: float, columns: int, half: bool) -> Any:
+    key, start, order = plain_sort(x, y, SIDE / columns, columns)
+    limit, ends, listed = radius * radius, np.zeros(len(x) + 1, np.int64), np.empty(len(x) * 8, np.int32)
+    found = 0
+    for k in range(len(x)):
+        row, column = divmod(key[k], columns)
+        for near in range(max(row - 1, 0), min(row + 2, columns)):
+            first, last = near * columns + max(column - 1, 0), near * columns + min(column + 1, columns - 1)
+            for at in range(start[first], start[last + 1]):
+                other = order[at]
+                dx, dy = x[other] - x[k], y[other] - y[k]
+                if dx * dx + dy * dy <= limit and (other > k if half else other != k):
+                    if found == len(listed):
+                        listed = np.concatenate((listed, np.empty_like(listed)))
+                    listed[found] = other
+                    found += 1
+        ends[k + 1] = found
+    return ends, listed[:found]
+
+
+def plain(found: Points) -> dict[str, Task]:
+    x, y, radius = found.x, found.y, found.radius
+    columns = max(int(SIDE / radius), 1)
+    return {"counts": lambda: plain_counts(x, y, radius, columns), "sum": lambda: plain_sum(x, y, radius, columns),
+            "pairs": lambda: plain_list(x, y, radius, columns, True),
+            "neighbours": lambda: plain_list(x, y, radius, columns, False)}
+
+
+LIBRARIES: dict[str, tuple[str, Callable[[Points], dict[str, Task]]]] = {
+    OWN: ("numba", own), OWN_TWO: ("numba", lambda found: own(found, 2)),
+    OWN_32: ("numba", lambda found: own(found, 1, np.float32)), PLAIN: ("numba", plain),
+    "SciPy cKDTree": ("scipy", scipy), "SciPy cKDTree, 2 workers": ("scipy", scipy_two),
+    "scikit-learn KDTree": ("sklearn", sklearn), "vesin": ("vesin", vesin), "matscipy": ("matscipy", matscipy),
+    "freud AABBQuery": ("freud", freud), "pykdtree": ("pykdtree", pykdtree), "numba-kdtree": ("numba_kdtree", numba_kdtree)}
+
+
+def installed() -> Iterator[str]:
+    """Yield the names of libraries that can be imported; say which cannot."""
+    for name, (module, _) in LIBRARIES.items():
+        try:
+            importlib.import_module(module)
+            yield name
+        except ImportError as error:
+            print(f"{name} is left out: {error}")
+
+
+# --- measuring ---------------------------------------------------------------------------------------------------------
+
+def timed(call: Task) -> float:
+    gc.disable()
+    begin = CLOCK[0]()
+    call()
+    taken = CLOCK[0]() - begin
+    gc.enable()
+    return taken
+
+
+def measured(found: Points, names: Sequence[str], rounds: int) -> dict[str, dict[str, list[float]]]:
+    """Return the seconds of each round, by task and library; the first call of each, which compiles, is left out."""
+    tasks = {name: LIBRARIES[name][1](found) for name in names}
+    seconds: dict[str, dict[str, list[float]]] = {}
+    for task in TASKS:
+        calls = {name: tasks[name][task] for name in names if task in tasks[name]}
+        first = {name: min(timed(call), timed(call)) for name, call in calls.items()}
+        times = seconds[task] = {name: [first[name]] if first[name] > QUICK_S else [] for name in calls}
+        for _ in range(rounds):
+            for name, call in calls.items():
+                if first[name] <= WARMED_S:
+                    call()  # whatever ran before has left caches of its own
+                if first[name] <= QUICK_S:
+                    times[name].append(timed(call))
+    return seconds
+
+
+def factor(times: dict[str, list[float]], name: str, by: str = OWN) -> float:
+    """Return how many times as long a library takes: the median of the rounds' ratios."""
+    return median(theirs / ours for theirs, ours in zip(times[name], times[by], strict=False))
+
+
+def print_table(seconds: dict[str, dict[str, list[float]]], names: Sequence[str]) -> None:
+    print("| ms (times as long) | " + " | ".join(TASKS) + " |\n|---|" + "---|" * len(TASKS))
+    for name in names:
+        cells = [f"{1000 * median(times[name]):.2f} ({factor(times, name):.1f})" if name in (times := seconds[task]) else ""
+                 for task in TASKS]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    print()
+
+
+def verdicts(seconds: dict[str, dict[str, list[float]]]) -> Iterator[tuple[str, float, float]]:
+    """Yield (what, how much, target) of one table."""
+    for task, target in TARGETS.items():
+        peers = {name: factor(seconds[task], name) for name in seconds[task] if name not in (*OWNS, PLAIN)}
+        if peers:
+            best = min(peers, key=lambda name: peers[name])
+            yield f"{task}: times as fast as the best peer, {best}", peers[best], target
+    for task in ("counts", "sum"):
+        yield f"{task}: times as fast as the plain Numba grid", factor(seconds[task], PLAIN), LEAST_OF_PLAIN
+        yield f"{task}: two threads", 1 / factor(seconds[task], OWN_TWO), LEAST_OF_TWO
+
+
+def memory_factor(found: Points, task: str) -> float:
+    """Return the peak of the arrays made in a call by the size of its result."""
+    grid = Grid(found.radius, ((0, 0), (SIDE, SIDE)), threads=1)
+    grid.update(found.x, found.y)
+    getattr(grid, task)()
+    tracemalloc.start()
+    result = getattr(grid, task)()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / sum(each.nbytes for each in result)
+
+
+def plot(series: dict[tuple[str, str], list[tuple[int, float]]], shape: str, neighbours: float, folder: Path) -> None:
+    """Write a picture of microseconds per point by the number of points."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(TASKS), figsize=(16, 4.5), sharey=True)
+    for axis, task in zip(axes, TASKS, strict=True):
+        for (name, of), values in series.items():
+            if of == task:
+                n, seconds = zip(*values, strict=True)
+                axis.loglog(n, [1e6 * each / count for each, count in zip(seconds, n, strict=True)], marker="o", markersize=3,
+                            label=name, linewidth=2.4 if name in OWNS else 1.2)
+        axis.set(title=task, xlabel="points")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("µs per point")
+    handles, labels = axes[-1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="center right", fontsize=8)
+    figure.suptitle(f"{shape} points, {neighbours:g} neighbours, structure rebuilt, one thread unless noted")
+    figure.tight_layout(rect=(0, 0, 0.84, 1))
+    figure.savefig(folder / f"neighbours_{shape}_{neighbours:g}.png", dpi=110)
+    pyplot.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, nargs="+", default=[1000, 20_000, 100_000, 1_000_000])
+    parser.add_argument("--neighbours", type=float, nargs="+", default=[4, 12.5, 50])
+    parser.add_argument("--shapes", nargs="+", choices=("uniform", "clumped"), default=["uniform", "clumped"])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--quick", action="store_true", help="uniform points only, 12.5 neighbours, up to 100,000")
+    parser.add_argument("--cpu-time", action="store_true", help="for a busy machine; says nothing about two threads")
+    parser.add_argument("--plots", type=Path, help="folder for pictures")
+    args = parser.parse_args()
+    if args.cpu_time:
+        CLOCK[0] = time.process_time
+    if args.quick:
+        args.points, args.neighbours, args.shapes = [n for n in args.points if n <= 100_000], [12.5], ["uniform"]
+    names = list(installed())
+    found: list[tuple[str, float, float]] = []
+    for shape in args.shapes:
+        for neighbours in args.neighbours:
+            series: dict[tuple[str, str], list[tuple[int, float]]] = {}
+            for n in args.points:
+                case = points(n, neighbours, shape)
+                print(f"\n### {n:,} {shape} points, {neighbours:g} neighbours\n", flush=True)
+                seconds = measured(case, names, args.rounds)
+                print_table(seconds, names)
+                for task, times in seconds.items():
+                    for name, values in times.items():
+                        series.setdefault((name, task), []).append((n, median(values)))
+                if n in (20_000, 100_000):
+                    where = f"{n:,} {shape}, {neighbours:g}"
+                    found += [(f"{where}: {what}", value, target) for what, value, target in verdicts(seconds)
+                              if n == 100_000 or "two threads" not in what]
+            if args.plots:
+                args.plots.mkdir(parents=True, exist_ok=True)
+                plot(series, shape, neighbours, args.plots)
+    print("\n### Targets\n\n| what | found | target | |\n|---|---|---|---|")
+    for what, value, target in found:
+        print(f"| {what} | {value:.1f} | {target:g} | {'met' if value >= target else 'missed'} |")
+    for task in ("pairs", "neighbours"):
+        value = memory_factor(points(100_000, 12.5, "uniform"), task)
+        print(f"| {task}: peak memory by the size of the result | {value:.2f} | at most {MOST_MEMORY:g} | "
+              f"{'met' if value <= MOST_MEMORY else 'missed'} |")
+
+
+if __name__ == "__main__":
+    main()
