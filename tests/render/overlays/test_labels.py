@@ -16,8 +16,8 @@ from crowd_demo.render.figures.people import UNITS
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.overlays.labels import LEAST_PX, NAMED_PX, draw_labels, opening
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.sim.fundamental_diagram import Line
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 TILE, SIZE = 20.0, (640, 480)
 DOOR = Line(100, 0, 100, 400)  # all of a wall, as in doorway
