@@ -129,8 +129,8 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
 
         with ProgressLine("motion") as line:
             found = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
-        flows = {tick: {**each._asdict(), "gaps": [gap._asdict() for gap in each.gaps]} for tick, each in found.items()}
-        return _show_crowd("motion", "people", flow_table(found), args, config, {"flow": flows})
+        return _show_crowd("motion", "people", flow_table(found), args, config,
+                           {"flow": {tick: each._asdict() for tick, each in found.items()}})
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)
