@@ -18,8 +18,8 @@ from crowd_demo.extras.export.page import planned, write_page
 from crowd_demo.extras.export.sources import Source, read_source
 from crowd_demo.extras.export.trajectories import Asked, asked_for, write
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sprites.pixels import plain_surface
 
 LEAVING = {"agents": 60, "crowd.exits": 2}  # of the scenario `station`
 FLUX = {"agents": 60, "map": None, "world.width": 600, "world.height": 500, "life.births_per_s": 40, "life.deaths_per_s": 40}

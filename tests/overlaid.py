@@ -9,9 +9,9 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.overlays.base import OverlayView
 from crowd_demo.render.overlays.sketch import Scales, Sketch
-from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sprites.pixels import plain_surface
 
 SIZE = 320, 240
 

@@ -27,7 +27,6 @@ from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.neighbours.cell_structures import ROW, Brute
@@ -35,6 +34,7 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import begun_hash
 from crowd_demo.sim.store.agents import Agents, in_order
 from crowd_demo.sim.store.state import Columns
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 Kind = Literal["running", "same", "differs", "apart", "sample"]
 Values = Mapping[str, Value]  # of techniques, by path

@@ -32,7 +32,6 @@ from crowd_demo.sim.store.state import Columns
 C = TypeVar("C")
 MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded
 ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
-SLICES_PER_WORKER = 4  # so that the workers also share a crowd that stands in one part of the screen
 Mode = Any  # what the columns are read from: the type of the record decides how agents are numbered
 
 
@@ -115,19 +114,6 @@ def hash_id(number: Int) -> Int:
 def appearance_of_id(number: Int, appearances: int) -> Int:
     """`hash_id(number) % appearances`, for one id or for sixteen, of at most 256 appearances."""
     return remainder32(scramble(number), appearances)
-
-
-@device
-def first_at(tops: Ints, value: int) -> int:
-    """The first k with tops[k] >= value, in ascending tops."""
-    low, high = 0, tops.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if tops[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------------

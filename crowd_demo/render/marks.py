@@ -17,8 +17,9 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.drawing import SLICES_PER_WORKER, Moving, pixel
-from crowd_demo.render.pixels import Frame, over_pixel
+from crowd_demo.render.drawing import Moving, pixel
+from crowd_demo.sprites.blitter import SLICES_PER_WORKER
+from crowd_demo.sprites.pixels import Frame, over_pixel
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
 FAR_PX = 1e6  # what is farther away, or nowhere, is not drawn

@@ -34,11 +34,11 @@ from crowd_demo.render.drawing import ROUNDING, DeviceLight, FrameInput, Shades,
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_manifest
 from crowd_demo.render.marks import LinkLines
-from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
 from crowd_demo.render.tile_layer import TileLayer
 from crowd_demo.render.tile_pictures import ROOF, SHADES, VARIANTS, WALL, TileSet
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sprites.pixels import Frame, frame_of, is_plain, plain_surface
 
 HEADS, ROOF_SHADOW = 2, 0.35  # tiles: how high people are; height of a roof's south face, and length of its shadow
 SHADED = 150, 150, 160  # what a shadow leaves of red, green and blue, of 255

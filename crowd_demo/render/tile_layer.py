@@ -20,9 +20,9 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import CellRange
-from crowd_demo.render.pixels import HALF_ROW, Frame, copy_half_row, copy_row
 from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sprites.pixels import HALF_ROW, Frame, copy_half_row, copy_row
 
 LARGE_PX = 32  # side of a tile: while one zooms, the pictures of each size are made anew, and large ones take long
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column

@@ -33,7 +33,7 @@ from crowd_demo.compute.arrays import Bools, Bytes, Doubles, Floats, Longs, Mark
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.inks import channels_of, packed
-from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 TOP_LEVEL, OWN_BITS, CORNER_BITS, PICTURE_BITS = 6, 1, 3, 16
 PICTURES, FIELD_BITS = (1 << PICTURE_BITS) - 1, OWN_BITS + 4 * CORNER_BITS

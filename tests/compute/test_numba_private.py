@@ -101,7 +101,7 @@ def private_names(path: Path) -> set[str]:
 @pytest.mark.quick
 def test_private_names_of_numba_stand_in_one_file_with_what_each_is_for() -> None:
     module = PACKAGE / "compute/numba_private.py"
-    others = {*(PACKAGE / "compute").glob("*.py"), PACKAGE / "render/pixels.py"} - {module}
+    others = {*(PACKAGE / "compute").glob("*.py"), PACKAGE / "sprites/pixels.py"} - {module}
     assert {path.name: names for path in others if (names := private_names(path) - {"_fields"})} == {}
     table = set(re.findall(r'^    \(.*?, "(_\w+)", ".+"\),$', module.read_text("utf-8"), re.MULTILINE))
     assert private_names(module) - {"_replace"} <= table and len(table) > 10

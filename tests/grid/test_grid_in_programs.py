@@ -48,7 +48,7 @@ def state():
 before = state()
 import crowd_demo.grid
 assert state() == before
-print(sorted({"pygame", "scipy", "matplotlib"} & set(sys.modules)))
+print("pygame" in sys.modules)
 """
 THREADS = """
 import threading, numpy as np
@@ -230,7 +230,7 @@ def test_threads_of_numbas_work_queue_wait_for_each_other() -> None:
 
 
 def test_importing_it_imports_no_pygame_and_changes_nothing_in_numba() -> None:
-    assert run(UNCHANGED) == "[]"
+    assert run(UNCHANGED) == "False"
 
 
 def test_the_public_names() -> None:

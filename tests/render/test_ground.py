@@ -10,7 +10,7 @@ from crowd_demo.render import tile_layer as grounds
 from crowd_demo.render import tile_pictures as tiles
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures.sprites import load_manifest, load_surface
-from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 ROWS, COLUMNS, TILE = 7, 9, 20.0
 SIZE = 64, 48

@@ -23,9 +23,9 @@ from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
 from crowd_demo.render.overlays.labels import draw_labels, has_labels
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
-from crowd_demo.render.pixels import frame_of
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sprites.pixels import frame_of
 
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
 FREEZE = "freeze"  # the overlay of the frozen frustum

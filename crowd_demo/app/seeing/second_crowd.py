@@ -19,9 +19,9 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.card import ProofKind, ProofLine
 from crowd_demo.render.hud.status import time_text
-from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sprites.pixels import plain_surface
 
 HASH_EVERY_S, HASH_SHARE = 1.0, 0.05  # how often hashes are made anew at most, and in what share of the time
 CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline

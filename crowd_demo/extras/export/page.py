@@ -46,9 +46,9 @@ from crowd_demo.render.figures.sprites import (
     load_manifest,
 )
 from crowd_demo.render.inks import channels_of
-from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sprites.pixels import frame_of
 from crowd_demo.version import __version__
 
 MAX_ROWS = 13_000_000  # positions in a page: 20,000 people for a minute at ten a second, and some more

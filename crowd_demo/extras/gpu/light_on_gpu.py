@@ -18,7 +18,7 @@ from crowd_demo.extras.gpu.stages import GpuCrowd
 from crowd_demo.render.camera import View
 from crowd_demo.render.drawing import FrameInput, Mode, Moving, number_agents, pixel
 from crowd_demo.render.figures.light import EVEN, FULL, HALF, LOW, WIDE, area_of_one, light_of, reaches_screen, under_light
-from crowd_demo.render.pixels import Frame
+from crowd_demo.sprites.pixels import Frame
 
 COLOURS = 256  # at most
 

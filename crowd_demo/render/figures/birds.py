@@ -24,10 +24,11 @@ from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Mode, Moving, Shades, appearance_of_id, hash_id, number_of
 from crowd_demo.render.figures import sprited
-from crowd_demo.render.figures.sprited import DrawList, Poses, Sprited, draw_list, sector, slopes
+from crowd_demo.render.figures.sprited import Poses, Sprited, draw_list, sector, slopes
 from crowd_demo.render.figures.sprites import Atlas, Manifest, Sheet, load_sheet
 from crowd_demo.render.inks import BLACK, WHITE, ink
-from crowd_demo.render.pixels import Frame
+from crowd_demo.sprites.blitter import DrawList
+from crowd_demo.sprites.pixels import Frame
 
 SHEET_PX = 34.0  # span of a bird on the sheet
 HEADINGS, FLAPS = 32, 4

@@ -42,7 +42,7 @@ from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, store
 from crowd_demo.render.camera import View
 from crowd_demo.render.drawing import Moving, Shades, pixel, sixteen
 from crowd_demo.render.inks import channels_of, packed
-from crowd_demo.render.pixels import Frame, add_saturated, add_words
+from crowd_demo.sprites.pixels import Frame, add_saturated, add_words
 
 UNIT = 255  # what an agent adds to the amount of light; to blue, green and red it adds its colour
 PARTS, AMOUNT = 4, 3  # blue, green, red and the amount are 16 bits each of a word, the first the lowest

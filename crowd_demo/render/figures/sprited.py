@@ -19,7 +19,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pygame
@@ -31,49 +30,30 @@ from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.drawing import (
     MARGIN_PX,
     NO_SHADES,
-    SLICES_PER_WORKER,
     DeviceLight,
     FrameInput,
     Mode,
     Moving,
     ReusedColumns,
     Shades,
-    first_at,
     numbering,
     pixel,
 )
 from crowd_demo.render.figures.light import Light, dimmed, draw_plain
-from crowd_demo.render.figures.sprites import AnySheet, Atlas, Means, Pixels, Sprites
-from crowd_demo.render.pixels import (
-    HALF_ROW,
+from crowd_demo.render.figures.sprites import AnySheet, Atlas, Means, Sprites
+from crowd_demo.sprites.blitter import DrawList, draw_sprites
+from crowd_demo.sprites.pixels import (
     NO_TINT,
-    ROW,
     Frame,
     frame_of,
-    over_half_row,
-    over_half_row_tinted,
-    over_pixel,
-    over_row,
-    over_row_tinted,
-    prefetch,
-    tinted_pixel,
 )
 
 ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
-AHEAD, MAX_LINES = 8, 24  # so many sprites ahead cache lines are fetched, for all looks do not fit the nearest cache
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
 FADE = 1.15**2
 LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
 MAX_EXPOSURE = 4.0
-
-
-class DrawList(NamedTuple):
-    """The sprite, the pixel of its cell's left upper corner, and the colour by which it is multiplied; [n] each."""
-
-    sprite: Ints
-    left: Ints
-    top: Ints
-    tint: Words  # 0xAARRGGBB
+SPECK_PX, MANY = 4.0, 100_000  # the least area of outlined figures that are light, while there are fewer than so many
 
 
 def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameInput, ordered: bool = False) -> None:
@@ -82,73 +62,13 @@ def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameI
     if now.options.blitter == "pygame":
         draw_fblits(target, atlas, draws)
     else:
-        launch(draw_sprites, now.workers, frame_of(target), atlas.view, draws, ordered).run()
+        launch(draw_sprites, now.workers, frame_of(target), target.get_width(), atlas.view, draws, ordered).run()
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
     boxes = atlas.view.box[draws.sprite]
     corners = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
     surface.fblits(list(zip(atlas.surfaces(draws.sprite, draws.tint), corners, strict=True)), pygame.BLEND_PREMULTIPLIED)
-
-
-@device
-def _draw_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
-               columns: int, tint: Int) -> None:
-    """Draw `rows` rows of a sprite, the first from source[start], at (x, y); all of it lies on the screen."""
-    for column in range(0, columns, ROW):
-        at, there, narrow = np.uintp(y * width + x + column), np.uintp(start + column), columns - column <= HALF_ROW
-        for _ in range(rows):
-            if tint != np.uint32(NO_TINT):
-                if narrow:
-                    over_half_row_tinted(target, at, source, there, tint)
-                else:
-                    over_row_tinted(target, at, source, there, tint)
-            elif narrow:
-                over_half_row(target, at, source, there)
-            else:
-                over_row(target, at, source, there)
-            at += np.uintp(width)
-            there += np.uintp(stride)
-
-
-@device
-def _draw_cut_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
-                   columns: int, tint: Int) -> None:
-    """Draw a sprite that the left or right edge of the screen cuts, pixel by pixel."""
-    for row in range(rows):
-        for column in range(max(0, -x), min(columns, width - x)):
-            at = (y + row) * width + x + column
-            target[at] = over_pixel(target[at], tinted_pixel(source[start + row * stride + column], tint))
-
-
-@device
-def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: DrawList, first: int, last: int) -> None:
-    target, source, width = frame.reshape(-1), sprites.pixels, frame.shape[1]
-    lines = min(MAX_LINES, sprites.height * sprites.height // 40 + 1)  # about those of a mean sprite
-    for k in range(first, last):
-        start = np.uintp(sprites.first[np.uintp(draws.sprite[min(k + AHEAD, last - 1)])])
-        for line in range(lines):
-            prefetch(source, start + np.uintp(line * ROW))
-        sprite = np.uintp(draws.sprite[k])
-        x, y = draws.left[k] + sprites.box[sprite, 0], draws.top[k] + sprites.box[sprite, 1]
-        columns, rows = sprites.box[sprite, 2], min(sprites.box[sprite, 3], bottom - y)
-        hidden, stride, tint = max(0, top - y), -(-columns // HALF_ROW) * HALF_ROW, draws.tint[k]
-        start = np.int64(sprites.first[sprite]) + hidden * stride
-        if x >= 0 and x + stride <= width:
-            _draw_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
-        else:
-            _draw_cut_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
-
-
-@kernel
-def draw_sprites(worker: int, workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> None:
-    """Draw the list on every `workers`-th slice. `ordered`: it ascends in `top`."""
-    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
-    for part in range(worker, slices, workers):
-        top, bottom = height * part // slices, height * (part + 1) // slices
-        first = first_at(draws.top, top - sprites.height + 1) if ordered else 0
-        last = first_at(draws.top, bottom) if ordered else draws.top.shape[0]
-        _draw_slice(frame, top, bottom, sprites, draws, first, last)
 
 
 # --- cross-fading -------------------------------------------------------------------------------------------------------
@@ -247,8 +167,11 @@ class Poses:
 class Sprited(ABC):
     """Figures of `sheet`; an agent is `units` large in the world and `pixels` large on the sheet.
 
+    `OUTLINED` figures that are light lie on specks of shadow, so they stand out from any ground.
     `appearances` has the appearance of each sprite: sprites of one appearance have one mean colour.
     """
+
+    OUTLINED = False
 
     def __init__(self, sheet: AnySheet, units: float, pixels: float, appearances: Ints) -> None:
         self._sheet, self._units, self._units_a_pixel = sheet, units, units / pixels
@@ -305,7 +228,7 @@ class Sprited(ABC):
         yield from atlas.launches()
         yield self._number_launch(now, no_slots)
         if now.options.blitter == "compiled":
-            yield launch(draw_sprites, now.workers, frame, atlas.view, self._poses.draws(0), True)
+            yield launch(draw_sprites, now.workers, frame, frame.shape[1], atlas.view, self._poses.draws(0), True)
             yield from self._light_launches(now, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
             yield launch(fade, now.workers, frame, frame, 0)
 
@@ -331,9 +254,16 @@ class Sprited(ABC):
         else:
             self._number_launch(now, slots).run()
             light = Shades(self._number[:len(slots)], self._means.colours)
+        area_px = self._area_px(now, shades)
+        if self.OUTLINED and now.handles.limit < MANY:
+            self._add_light(frame, now, slots, light._replace(palette=np.zeros_like(light.palette)), SPECK_PX)
+            area_px = max(area_px, SPECK_PX)
+        return self._add_light(frame, now, slots, light, area_px)
+
+    def _add_light(self, frame: Frame, now: FrameInput, slots: Ints, light: Shades, area_px: float) -> int:
         if now.options.blitter == "pygame":
-            return draw_plain(slots, now.agents, now.ahead, now.view, light, self._area_px(now, shades), frame)
-        run(self._light_launches(now, slots, light, self._area_px(now, shades), frame))
+            return draw_plain(slots, now.agents, now.ahead, now.view, light, area_px, frame)
+        run(self._light_launches(now, slots, light, area_px, frame))
         return int(self._light.on_screen.sum())
 
     # --- colours -----------------------------------------------------------------------------------------------------

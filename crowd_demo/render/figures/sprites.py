@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import pygame
@@ -26,7 +26,8 @@ import pygame
 from crowd_demo.compute.arrays import Bools, Int, Ints, Longs, Words, with_room
 from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.render.inks import packed
-from crowd_demo.render.pixels import HALF_ROW, MASKS, frame_of, tinted
+from crowd_demo.sprites.blitter import Pixels, padded
+from crowd_demo.sprites.pixels import HALF_ROW, argb, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
 KEPT = 4  # atlases
@@ -35,7 +36,6 @@ MAX_AHEAD = MAX_PIXELS // 4  # of an atlas that makes sprites before they are ne
 FEW = 8  # drawings made ahead in a picture: all 1,056 within 132
 MAX_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
-ALPHA = 0xFF000000
 DYES, FULL_DYE = 4, 232  # how much of a dye is in a pixel that is fully lit; shine goes to 255
 FAINTEST = 16  # alpha of the edge of a shadow: without it rows are an eighth shorter, and more of them fit a cache
 GREYS = 255, 150, 255, 228  # of the dyes (skin, hair, top, bottom) in a colour mode: in full light just its colour
@@ -184,7 +184,6 @@ class DyedSheet(NamedTuple):
 
 
 AnySheet = Sheet | DyedSheet
-Width = TypeVar("Width", int, Ints)
 
 
 def means_of(sums: Longs, group: Ints) -> Means:
@@ -199,18 +198,6 @@ class Means(NamedTuple):
 
     colours: Words  # 0xRRGGBB, of each group
     area: float  # covered pixels of the sheet, of a mean sprite
-
-
-class Pixels(NamedTuple):
-    """What the blitter reads: sprites cropped to their visible pixels, each from its `first` pixel on.
-
-    They lie close together, in rows that are padded to eight pixels, so that many of them fit into a core's cache.
-    """
-
-    pixels: Words
-    first: Longs  # [sprites]
-    box: Ints  # [sprites, 4]: dx, dy, width, height: position and size in the cell
-    height: int  # of a cell
 
 
 @cache
@@ -251,11 +238,6 @@ def next_missing(sprites: Ints, ready: Bools, first: int) -> int:
     while first < sprites.shape[0] and ready[np.uintp(sprites[first])]:
         first += 1
     return first
-
-
-def argb(size: tuple[int, int]) -> pygame.Surface:
-    """A transparent surface of 0xAARRGGBB."""
-    return pygame.Surface(size, pygame.SRCALPHA, 32, (*MASKS, ALPHA))
 
 
 def surface_of(pixels: Words) -> pygame.Surface:
@@ -317,7 +299,7 @@ class Atlas:
 
     def _place(self, numbers: Ints, boxes: Ints) -> None:
         """Make room for these sprites, one behind the other."""
-        sizes = boxes[:, 3].astype(np.int64) * _padded(boxes[:, 2])
+        sizes = boxes[:, 3].astype(np.int64) * padded(boxes[:, 2])
         ends = self._used + np.cumsum(sizes)
         self.view.first[numbers], self.view.box[numbers] = ends - sizes, boxes
         self._used, self._made, self.ready[numbers] = int(ends[-1]), self._made + len(numbers), True
@@ -330,12 +312,7 @@ class Atlas:
     def pixels(self, number: int) -> Words:
         """uint32[height, width] of a sprite that exists, cropped to its visible pixels."""
         first, (width, height) = self.view.first[number], self.view.box[number, 2:].tolist()
-        return self.view.pixels[first:first + height * _padded(width)].reshape(height, _padded(width))[:, :width]
-
-
-def _padded(width: Width) -> Width:
-    """Pixels of a row in memory, or of each row: a multiple of eight."""
-    return -(-width // HALF_ROW) * HALF_ROW
+        return self.view.pixels[first:first + height * padded(width)].reshape(height, padded(width))[:, :width]
 
 
 @device

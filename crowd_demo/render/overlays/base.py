@@ -23,10 +23,10 @@ from crowd_demo.render.drawing import Moving, drawn, hash_id
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.status import LegendItem
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
-from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
 from crowd_demo.render.scene import Used
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sprites.pixels import frame_of, is_plain, plain_surface
 
 EVERYWHERE = Rect(-math.inf, -math.inf, math.inf, math.inf)
 NOT_BUILT = "the next step builds it"  # a structure, after a change or in the past

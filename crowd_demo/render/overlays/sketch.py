@@ -24,7 +24,7 @@ from crowd_demo.render.hud.canvas import SMALL, TEXT, Canvas, Pen, scale_for
 from crowd_demo.render.hud.status import Chart, Key, LegendItem
 from crowd_demo.render.inks import RGB, SCALE, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
-from crowd_demo.render.pixels import Frame
+from crowd_demo.sprites.pixels import Frame
 
 FEWEST_CORNERS, MAX_CORNERS = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
 ARROW_HEAD = 0.3  # of an arrow's length

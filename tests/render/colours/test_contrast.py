@@ -12,8 +12,8 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours.base import ON_LIGHT, ColourScales, ramp
 from crowd_demo.render.figures.sprites import load_manifest, load_surface
-from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sprites.pixels import plain_surface
 
 MODES = "state", "heading", "speed", "density", "flow", "memory", "age", "cell"
 LEAST = {"stone": 25, "floor": 25, "grass": 14}  # distance to a ground at its mean colour, for the eye that sees least

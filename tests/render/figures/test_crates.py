@@ -23,7 +23,7 @@ from crowd_demo.render.cull import bounds_of
 from crowd_demo.render.drawing import FrameInput, Moving
 from crowd_demo.render.figures import crates
 from crowd_demo.render.figures.sprites import load_manifest
-from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 SIZE = 80, 50
 AHEAD = np.float32(1 / 120)

@@ -33,7 +33,7 @@ from crowd_demo.render.figures.people import (
 )
 from crowd_demo.render.figures.sprites import FAINTEST, FULL_DYE, DyedSheet, load_dyed, load_manifest
 from crowd_demo.render.inks import channels_of
-from crowd_demo.render.pixels import frame_of
+from crowd_demo.sprites.pixels import frame_of
 
 pytestmark = pytest.mark.quick
 NEAR, STONE = 1.0, (205, 193, 174)  # of the sheet: a zoom of 2; a light ground

@@ -20,8 +20,8 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.drawing import Bounds, Shades
 from crowd_demo.render.figures import birds, people, sprited
 from crowd_demo.render.figures.people import Faces, Facings, face_all, facings
-from crowd_demo.render.pixels import NO_TINT, plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sprites.pixels import NO_TINT, plain_surface
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 ATLAS: Any = SimpleNamespace(anchor=(12, 28), size=(24, 32))

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from crowd_demo.render.figures import sprited
 from crowd_demo.render.figures.sprited import fade, fade_plain
-from crowd_demo.render.figures.sprites import KEPT, Sheet, Sprites, argb, load_manifest, load_sheet
-from crowd_demo.render.pixels import NO_TINT, frame_of, plain_surface
+from crowd_demo.render.figures.sprites import KEPT, Sheet, Sprites, load_manifest, load_sheet
+from crowd_demo.sprites.blitter import DrawList, draw_sprites
+from crowd_demo.sprites.pixels import NO_TINT, argb, frame_of, plain_surface
 
 
 def neighbours(colours, cell=(48, 64)):
@@ -153,7 +154,7 @@ draw_lists = st.lists(st.tuples(st.integers(0, 5), st.integers(-30, 80), st.inte
 
 def atlas_and_draws(sheet, items, tints=(NO_TINT,)):
     sprite, left, top = np.array(items, np.int32).reshape(-1, 3).T.copy()
-    draws = sprited.DrawList(sprite, left, top, np.resize(np.array(tints, np.uint32), len(sprite)))
+    draws = DrawList(sprite, left, top, np.resize(np.array(tints, np.uint32), len(sprite)))
     atlas = Sprites(sheet).at(1.0)
     atlas.ensure(draws.sprite)
     return atlas, draws
@@ -178,7 +179,7 @@ def by_pygame(sheet, items, tints=(NO_TINT,)):
 def compiled(sheet, items, workers, ordered, tints=(NO_TINT,)):
     surface = background()
     atlas, draws = atlas_and_draws(sheet, items, tints)
-    sprited.draw_sprites(workers, frame_of(surface), atlas.view, draws, ordered)
+    draw_sprites(workers, frame_of(surface), surface.get_width(), atlas.view, draws, ordered)
     return picture(surface)
 
 
@@ -229,8 +230,8 @@ def test_every_pair_of_alpha_and_colour_blends_like_the_reference():
     atlas = Sprites(Sheet(surface, (256, 256), (0, 0))).at(1.0)
     atlas.ensure(np.zeros(1, np.int32))
     nowhere = np.zeros(1, np.int32)
-    draws = sprited.DrawList(nowhere, nowhere, nowhere, np.array([NO_TINT], np.uint32))
-    sprited.draw_sprites(1, frame_of(target), atlas.view, draws, True)
+    draws = DrawList(nowhere, nowhere, nowhere, np.array([NO_TINT], np.uint32))
+    draw_sprites(1, frame_of(target), target.get_width(), atlas.view, draws, True)
     expected = [[reference.blend(c * 0x10101, a << 24 | (a // 2) << 16 | a << 8) & 0xFFFFFF for a in range(1, 256)]
                 for c in range(0, 256, 15)]
     assert np.array_equal(picture(target)[::15, 1:], expected)

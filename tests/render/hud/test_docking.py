@@ -10,7 +10,7 @@ from crowd_demo.render.camera import Docked
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.render.hud.status import PanelSettings, Past, Status
-from crowd_demo.render.pixels import plain_surface
+from crowd_demo.sprites.pixels import plain_surface
 
 pytestmark = pytest.mark.quick
 SIZES = [(1280, 720), (1920, 1080), (2560, 1440)]

@@ -29,12 +29,12 @@ from crowd_demo.render.overlays.base import OverlayView, draw_overlays, find_lau
 from crowd_demo.render.overlays.fields import LEAST_PX, on_free_tiles, side_of
 from crowd_demo.render.overlays.sketch import LASTING, Heat, Scales, Sketch, cells_between, draw_heat, round_up, squares_in
 from crowd_demo.render.overlays.space import draw_frustum
-from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import weidmann
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Walls
+from crowd_demo.sprites.pixels import plain_surface
 
 GREY = 128, 128, 128
 STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices]

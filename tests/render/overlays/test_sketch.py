@@ -12,7 +12,7 @@ from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 pytestmark = pytest.mark.quick
 SIZE = 64, 48

@@ -16,10 +16,9 @@ from crowd_demo.extras.lab.claims.claim import NOTES, Answer, Case, Claim, Figur
 from crowd_demo.extras.lab.claims.judging import faster, is_faster
 from crowd_demo.render.depth import BAND_PX, Depth, Pile, full, scale, sort_key
 from crowd_demo.render.drawing import Moving, drawn, moving
-from crowd_demo.render.figures.sprited import DrawList, draw_sprites
-from crowd_demo.render.figures.sprites import Pixels
-from crowd_demo.render.pixels import NO_TINT, frame_of, plain_surface
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sprites.blitter import DrawList, Pixels, draw_sprites
+from crowd_demo.sprites.pixels import NO_TINT, frame_of, plain_surface
 
 # --- the order of drawing: none, one full sort, bands, and what a frame keeps of the last one ------------------------
 
@@ -192,7 +191,8 @@ def sprite_arms(sprites: int, side: int) -> dict[str, Callable[[], Arm]]:
 
     return {"loop of blit": arm(loop), "blits": arm(lambda target: target.blits(with_flags, False)),
             "fblits": arm(lambda target: target.fblits(pairs, BLEND)),
-            "compiled": arm(lambda target: launch(draw_sprites, 1, frame_of(target), pixels, draws, True).run())}
+            "compiled": arm(lambda target: launch(draw_sprites, 1, frame_of(target), target.get_width(), pixels, draws,
+                                                     True).run())}
 
 
 def blitter_cases(scale: LabScale) -> Sequence[Case]:

@@ -27,7 +27,7 @@ from numba import types
 from numba.extending import intrinsic
 
 ROW, HALF_ROW = 16, 8
-MASKS = 0xFF0000, 0xFF00, 0xFF
+MASKS, ALPHA = (0xFF0000, 0xFF00, 0xFF), 0xFF000000
 _intrinsic: Callable[..., Callable[..., None]] = intrinsic
 
 Frame = Words  # [height, width]
@@ -43,6 +43,11 @@ def is_plain(surface: pygame.Surface) -> bool:
 def plain_surface(size: tuple[int, int]) -> pygame.Surface:
     """A surface that kernels can draw on."""
     return pygame.Surface(size, 0, 32, (*MASKS, 0))
+
+
+def argb(size: tuple[int, int]) -> pygame.Surface:
+    """A transparent surface of 0xAARRGGBB."""
+    return pygame.Surface(size, pygame.SRCALPHA, 32, (*MASKS, ALPHA))
 
 
 def frame_of(surface: pygame.Surface) -> Frame:
