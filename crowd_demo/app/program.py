@@ -12,7 +12,6 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.crowd.answers import KEYS, Answers
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
@@ -27,8 +26,7 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.captions import ShownCaption, caption_of
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.notices import ANSWER_KEYS, Notices, ShownAnswer, ShownCaption, caption_of
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.screen.window import Pointer
@@ -66,7 +64,7 @@ class Program:
         self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
-        self.controls, self.answers = CrowdControls(self.crowd, self.notices), Answers()
+        self.controls, self.answers = CrowdControls(self.crowd, self.notices), ShownAnswer()
         self.panels = PanelControls(self.preferences, window, self.keymap, lambda: self.hud.is_wide, self.notices)
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
@@ -100,7 +98,7 @@ class Program:
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
         action = ACTIONS[name]
-        if name in KEYS and name != "quit":
+        if name in ANSWER_KEYS and name != "quit":
             self.answers.close()
         self.undo.begin_gesture()
         if action.changes and not self.crowd.takes_changes():

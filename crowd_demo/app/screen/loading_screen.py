@@ -15,14 +15,14 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.captions import caption_of
+from crowd_demo.app.screen.notices import caption_of
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.resources import find_config, picture_of
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
-from crowd_demo.render.hud.caption import Caption
+from crowd_demo.render.hud.large_type import Caption
 from crowd_demo.render.hud.views import loaded_picture
 
 BACKGROUND, SHADE = (16, 20, 27), (30, 30, 30)  # the blur is multiplied with the shade

@@ -35,14 +35,14 @@ OF_VIEW = {"draw_ms", "frame_ms", "fps", "drawn"}  # numbers that another view c
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
 
-class Moment(NamedTuple):
+class Since(NamedTuple):
     """A moment of a run, by what its profile had counted."""
 
     frames: int
     steps: int
 
 
-def measured(profile: Profile, readings: Readings, since: Moment, most: int) -> Numbers:
+def measured(profile: Profile, readings: Readings, since: Since, most: int) -> Numbers:
     """Medians over at most so many frames since a moment; there must be one.
 
     What agents meet is the mean over all who have updated around: in a single step that may be nobody.
@@ -70,7 +70,7 @@ def measured(profile: Profile, readings: Readings, since: Moment, most: int) -> 
     }
 
 
-def intervals(profile: Profile, since: Moment, most: int) -> Numbers:
+def intervals(profile: Profile, since: Since, most: int) -> Numbers:
     """The ends of intervals around the times of the same frames."""
     frames, steps = min(profile.frames - since.frames, most), min(profile.steps - since.steps, most)
     stages = profile.steps_ms(steps) if steps else {}

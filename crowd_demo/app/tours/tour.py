@@ -29,9 +29,9 @@ from crowd_demo.app.seeing.overlay_controls import FREEZE, Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
 from crowd_demo.app.tours.live_numbers import (
     OF_VIEW,
-    Moment,
     Numbers,
     PageNumbers,
+    Since,
     filled,
     intervals,
     measured,
@@ -84,7 +84,7 @@ class TourPlayer:
         self._guesses: dict[int, Guess] = {}  # by step
         self._restart_due = False
         self._hurried = False  # whether to go on as soon as the numbers are there
-        self._since = Moment(0, 0)
+        self._since = Since(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
         self._count = 0  # of them
@@ -278,7 +278,7 @@ class TourPlayer:
         """Frames since the one in which anything that matters was changed, by the tour or by the user."""
         sim, state = self.program.crowd.sim, self._crowd_state
         if state != self._state:
-            self._state, self._since, self._since_s = state, Moment(sim.profile.frames, sim.profile.steps), time.monotonic()
+            self._state, self._since, self._since_s = state, Since(sim.profile.frames, sim.profile.steps), time.monotonic()
         self._count = sim.profile.frames - self._since.frames
         return self._count
 

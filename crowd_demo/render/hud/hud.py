@@ -17,12 +17,11 @@ from functools import partial
 import pygame
 
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.answer import Answer, draw_answer
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
-from crowd_demo.render.hud.caption import Caption, draw_caption
 from crowd_demo.render.hud.card import draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
+from crowd_demo.render.hud.large_type import AnswerView, Caption, draw_answer, draw_caption
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
 from crowd_demo.render.hud.number_rows import RowsInView, number_section
 from crowd_demo.render.hud.panel_layout import (
@@ -397,7 +396,7 @@ class Hud:
 
     # --- what is open ------------------------------------------------------------------------------------------------
 
-    def _draw_answer(self, answer: Answer) -> None:
+    def _draw_answer(self, answer: AnswerView) -> None:
         """Draw the answer in the middle of what the panels leave."""
         canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
         rect = canvas.surface.get_rect(center=self._free.center).clamp(self._on.get_rect())

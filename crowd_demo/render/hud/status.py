@@ -11,10 +11,9 @@ from crowd_demo.config.section import NumberSetting
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.answer import Answer
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.caption import Caption
 from crowd_demo.render.hud.card import Card, ProofLine
+from crowd_demo.render.hud.large_type import AnswerView, Caption
 from crowd_demo.render.hud.views import ListView
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.metrics.readings import Readings
@@ -279,7 +278,7 @@ class Status(NamedTuple):
     brush: BrushView | None = None  # at the cursor, while a tool is held
     rings: Sequence[RingView] = ()
     caption: Caption | None = None  # of the scenario that has opened
-    answer: Answer | None = None  # to the question of a scenario that has ended
+    answer: AnswerView | None = None  # to the question of a scenario that has ended
     flow: FlowView | None = None
 
 

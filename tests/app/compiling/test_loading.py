@@ -24,7 +24,7 @@ from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.hud.caption import Caption
+from crowd_demo.render.hud.large_type import Caption
 
 NOTHING_COMPILES = """
 import os, sys, types
