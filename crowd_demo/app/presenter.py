@@ -86,10 +86,11 @@ class Presenter:
         self.follow_size()
 
     def follow_size(self) -> None:
-        size, before = screen().get_size(), self.program.camera.size
-        self.program.resize(size)
+        program, size, before = self.program, screen().get_size(), self.program.camera.size
+        program.resize(size)
         if size != before and not self._fullscreen:
-            self.program.prefer_size(size)
+            program.window = program.window.model_copy(update={"width": size[0], "height": size[1]})
+            program.preferences.change(size=size)
 
     def set_title(self, what: str = "") -> None:
         """Set the window's title, with what the program is doing."""

@@ -250,11 +250,6 @@ class Program:
         if size != before and (tour := self.guide.tour):
             tour.show_view()
 
-    def prefer_size(self, size: tuple[int, int]) -> None:
-        """Keep the window's size as a preference."""
-        self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
-        self.preferences.change(size=size)
-
     def _configured_view(self, size: tuple[int, int]) -> Camera:
         """A camera that shows what the configuration says in a window of that size."""
         walls = self.sim.terrain.walls

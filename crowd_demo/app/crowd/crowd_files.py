@@ -131,10 +131,6 @@ class CrowdFiles:
         self._crowd.begin_new_future()
         self._crowd.recording = Recording(path, self._crowd.sim)
 
-    def leave(self) -> None:
-        """End the recording because another scenario begins."""
-        self.close_recording(said="another scenario ended the recording")
-
     def close_recording(self, crash: str = "", said: str = "recorded") -> None:
         """End the recording at the present tick, which may be in the past, or with a crash; `news` says when it is written."""
         if recording := self._crowd.recording:

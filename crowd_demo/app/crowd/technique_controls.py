@@ -23,7 +23,7 @@ from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect
-from crowd_demo.render.hud.status import RunningJob, Tick
+from crowd_demo.render.hud.status import Mark, RunningJob
 from crowd_demo.sim.actions import Switch
 
 MAX_TICKS = 20  # kept for the graph
@@ -181,7 +181,7 @@ class Techniques:
         self.touched = ""
         self.previous: dict[str, Value] = {}
         self.beginning = False
-        self.ticks: list[Tick] = []
+        self.ticks: list[Mark] = []
         self._crowd, self._notices = crowd, notices
 
     def asked(self) -> Optimizations:
@@ -293,5 +293,5 @@ class Techniques:
                 self.previous[change.path] = change.old
             if (request := self.switcher.requests.get(change.path)) and request.value == change.new:
                 request.state = "in effect"
-            tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
+            tick = Mark(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
             self.ticks = [*self.ticks[-MAX_TICKS:], tick]

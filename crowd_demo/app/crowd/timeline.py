@@ -92,7 +92,7 @@ class Timeline:
         self.check = ReplayCheck()
         self.entries = {at: entries for at, entries in self.entries.items() if at <= tick}
         self.actions = [each for each in self.actions if each[0] <= tick]
-        self._marks = tuple(mark for mark in self._marks if mark.tick <= tick)
+        self._marks = tuple(mark for mark in self._marks if mark.at <= tick)
 
     def frame_took(self, tick: int, ms: float) -> None:
         """Call after each frame with the present tick and its time, which is shown for the ticks made in it."""

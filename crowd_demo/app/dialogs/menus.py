@@ -102,7 +102,9 @@ class Menus:
         """All techniques with their present values."""
         touched = self._techniques.touched
         selected = next((number for number, technique in enumerate(TECHNIQUES) if technique.path == touched), 0)
-        self._dialogs.open(ListDialog("Techniques", self._technique_items, selected))
+        self._dialogs.open(ListDialog("Techniques", lambda: [
+            Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
+            for technique in TECHNIQUES], selected))
 
     def open_choices(self, technique: Technique, at: tuple[int, int] | None = None) -> None:
         """The choices of a technique, and its present number if it is none of them."""
@@ -116,7 +118,10 @@ class Menus:
 
     def open_sections(self) -> None:
         """The sections of both panels."""
-        self._dialogs.open(ListDialog("Sections of the panels", self._section_items))
+        self._dialogs.open(ListDialog("Sections of the panels", lambda: [
+            Item(Row(name, "folded" if folded else ""),
+                 partial(self._panels.unfold if folded else self._panels.fold, name), stays=True)
+            for name, folded in self._sections().items()]))
 
     def open_overlays(self) -> None:
         """The overlays, and which are shown, below "hide all". The list stays open: several can be turned on."""
@@ -154,19 +159,10 @@ class Menus:
         return Row(entry.label, ", ".join([*state, *filter(None, [self._keymap.key(entry.name)])]),
                    f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
 
-    def _technique_items(self) -> list[Item]:
-        return [Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
-                for technique in TECHNIQUES]
-
     def _technique_row(self, technique: Technique) -> Row:
         idle = no_effect(technique.path, self._crowd.sim.situation)
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
                    f"{idle} {technique.why}. Watch: {technique.watch}")
-
-    def _section_items(self) -> list[Item]:
-        return [Item(Row(name, "folded" if folded else ""),
-                     partial(self._panels.unfold if folded else self._panels.fold, name), stays=True)
-                for name, folded in self._sections().items()]
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:

@@ -21,7 +21,7 @@ from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
 from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
-from crowd_demo.render.overlays.labels import draw_labels, has_labels
+from crowd_demo.render.overlays.labels import draw_labels
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
 from crowd_demo.sim.simulation import Simulation
@@ -69,7 +69,9 @@ class Overlays:
     def draw(self, on: pygame.Surface, panels: PanelSettings) -> None:
         """Draw the others over the picture that the scene has just drawn, labels, and what is inspected."""
         shown = self.shown - on_ground(self.shown) if self.shown else self.shown
-        labelled = panels.hud != "off" and has_labels(self._crowd.sim.config)
+        config = self._crowd.sim.config
+        labelled = panels.hud != "off" and bool(
+            config.scene.labels or (config.measure.lines if config.events else config.measure.areas))
 
         def more(view: OverlayView, sketch: Sketch) -> None:
             if labelled:

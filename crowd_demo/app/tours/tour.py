@@ -319,8 +319,8 @@ class TourPlayer:
         """The numbers of a page; those that the card has are the card's, if the page has switched what that is about."""
         before, now, told = self._numbers[page]
         if page == self._number and (card := self._card):
-            found = of_card(card.spans, card.told)
-            return PageNumbers({**before, **found.before}, None if now is None else {**now, **found.now}, told)
+            of_before, of_now = of_card(card.spans, card.told)
+            return PageNumbers({**before, **of_before}, None if now is None else {**now, **of_now}, told)
         return self._numbers[page]
 
     @property
@@ -431,9 +431,8 @@ class Guide:
     @property
     def wanted(self) -> Set[str]:
         """The keys that a tour takes; digits where it asks for a guess."""
-        if not (tour := self.tour):
-            return set()
-        return KEYS.keys() | DIGITS if tour.page.kind == "bet" else KEYS.keys()
+        bets = DIGITS if self.tour and self.tour.page.kind == "bet" else set()
+        return KEYS.keys() | bets if self.tour else set()
 
     def press(self, key: str) -> bool:
         """A key went down; return whether the tour has taken it."""
