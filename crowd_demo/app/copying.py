@@ -111,7 +111,6 @@ def view(shown: Shown) -> CameraSettings:
 
 
 def not_in_it(shown: Shown) -> Iterator[str]:
-    """Yield what is on the screen but cannot be configured."""
     sim, camera = shown.sim, shown.camera
     if sim.tick:
         yield f"the screen was at tick {sim.tick}, this begins at tick 0"
@@ -161,7 +160,6 @@ def setting(path: str, value: object) -> str:
 
 
 def yaml_of(config: Config) -> str:
-    """A configuration file, with what differs from the defaults."""
     sections: dict[str, object] = {}
     for path, value in changed(Config.model_validate({}), config):
         if path == "events":

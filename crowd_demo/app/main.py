@@ -203,7 +203,6 @@ class Session:
             self.compiling.update(threads)
 
     def _load(self) -> Loaded | None:
-        """Load; None after a request to quit."""
         progress = LoadingProgress()
         job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():

@@ -132,7 +132,6 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Return whether there is no request to quit."""
         return not self.quitting.asked
 
     @property
@@ -158,7 +157,6 @@ class Program:
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def toggle(self, flag: str) -> None:
-        """Invert an attribute."""
         setattr(self, flag, not getattr(self, flag))
 
     def show_caption(self) -> None:
@@ -176,17 +174,14 @@ class Program:
                                           partial(self.cannot_open, f"{name} was not opened"))
 
     def load(self) -> None:
-        """Load the crowd saved last."""
         self.scenario_files.before_losing("Load the last save?", partial(self.crowd.apply, self.files.load_newest))
 
     def cannot_open(self, why: str) -> None:
-        """Show why the configuration cannot be opened."""
         self.notices.add(why, "scenario")
         if (tour := self.guide.tour) and tour.opening:
             tour.over = True
 
     def type_agents(self) -> None:
-        """Let the user type the number of agents."""
         self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
                                        lambda text: self.controls.populate(agents_of(text))))
 
@@ -206,7 +201,6 @@ class Program:
             self.dialogs.open(tours_menu(partial(self.guide.begin, program=self)))
 
     def show_card(self) -> None:
-        """Show the card of the last switch again, or hide it."""
         if not self.cards.toggle():
             self.notices.add("no technique was switched yet", "card", holds=lambda: not self.cards.trial)
 
@@ -287,7 +281,6 @@ class Program:
         self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
 
     def save_slow_frames(self) -> None:
-        """Save the last second, frame by frame, and show the slowest."""
         try:
             self.notices.add(save_last_second(self.sim.profile, Path()), "slow frames")
         except (OSError, ValueError) as error:

@@ -143,7 +143,6 @@ class Mouse:
             self._hovered = None
 
     def release_all(self) -> None:
-        """Act as if all buttons were released."""
         self._dragging.clear()
         self._release()
 
@@ -160,7 +159,6 @@ class Mouse:
 
     @property
     def resting_on(self) -> Hovered | None:
-        """The target on which the cursor has rested for a while."""
         if self._hovered and time.monotonic() - self._hovered[1] >= REST_S:
             return self._hovered[0]
         return None

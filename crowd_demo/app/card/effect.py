@@ -154,7 +154,6 @@ def extent(times: TimingWindow) -> tuple[int, int]:
 
 
 def count(times: Times) -> int:
-    """Number of steps or frames."""
     return len(next(iter(times.values()), ()))
 
 
@@ -199,7 +198,6 @@ def telling(before: Mapping[str, float], after: Mapping[str, float], paths: Iter
 
 
 def explaining(told: Counted) -> tuple[Count, ...]:
-    """The rows of a card."""
     return tuple(Count(KNOWN[name].label, text(name, before), text(name, after)) for name, (before, after) in told.items())
 
 

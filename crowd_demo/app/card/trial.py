@@ -196,7 +196,6 @@ class Trial:
             self.end("the view changed")
 
     def end(self, why: str) -> None:
-        """Stop, and free the copies of the crowd."""
         if not self.over:
             self.over, self._until = True, why
             self._stop_proving(why or "no time was left")
@@ -295,7 +294,6 @@ class Trial:
         return {path: f"{change}: {rows}, {self._finding.text}"}
 
     def _changes(self) -> Iterator[tuple[str, str]]:
-        """The label of each technique, and what became of it."""
         old, new = self.switched
         return ((BY_PATH[path].label.strip(), f"{hud_word(old[path])} -> {hud_word(value)}") for path, value in new.items())
 

@@ -147,7 +147,6 @@ class CrowdFiles:
             error.add_note(f"{replay_command(recording.path)} leads there again")
 
     def toggle_recording(self) -> None:
-        """Begin a recording under a free name, or end the present one."""
         try:
             if self._crowd.recording:
                 self.close_recording()
@@ -184,7 +183,6 @@ class CrowdFiles:
         self.exporting = PageExport(page, first._replace(config=config), sim.snapshot())
 
     def _tell_export(self, export: PageExport) -> None:
-        """Show how the page has ended."""
         if not export.job.done():
             return
         self.exporting = None

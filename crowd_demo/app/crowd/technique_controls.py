@@ -140,7 +140,6 @@ class Switcher:
 
     @property
     def busy(self) -> bool:
-        """Return whether the compiling thread is at work."""
         return self._work is not None and not self._work.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
@@ -185,12 +184,10 @@ class Techniques:
         self._crowd, self._notices = crowd, notices
 
     def asked(self) -> Optimizations:
-        """The values of all techniques, as they will be soon."""
         coming = (request for request in self.switcher.requests.values() if request.is_coming)
         return with_values(self._crowd.sim.optimizations, {request.path: request.value for request in coming})
 
     def value(self, path: str) -> Value:
-        """The value that a technique has, or will have soon."""
         request = self.switcher.requests.get(path)
         return request.value if request and request.is_coming else self._crowd.sim.optimizations.get(path)
 
@@ -255,7 +252,6 @@ class Techniques:
             self.change_number(1 if steps > 0 else -1)
 
     def _touch(self, path: str, value: Value) -> None:
-        """Note that a technique is about to have another value."""
         self.touched = path
         self._notices.drop(path)
         if (before := self.value(path)) != value:

@@ -57,7 +57,6 @@ class ScenarioFiles:
         self._confirmed = ""  # the name whose files may be replaced
 
     def take_over(self, left: ScenarioFiles) -> None:
-        """Know the files that another program of this run has written."""
         self._written = left._written
 
     # --- what would be lost ------------------------------------------------------------------------------------------

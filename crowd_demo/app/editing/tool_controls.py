@@ -65,7 +65,6 @@ class Stroke:
         return self.last != self.at if self.tool.motion is Motion.HOLD else bool(self.waiting)
 
     def next_part(self) -> Sweep | None:
-        """What to act on next."""
         before = (self.last,) if self.last else ()
         match self.tool.motion:
             case Motion.HOLD:
@@ -104,7 +103,6 @@ class Tools:
         self.shown = not self.shown
 
     def take(self, name: str) -> None:
-        """Make a tool the one that the mouse uses."""
         tool = TOOLS[name]
         if not tool.is_usable(self._crowd.config):
             self._notices.add(f"nothing to do here: {tool.label}", "tool")
@@ -119,7 +117,6 @@ class Tools:
         return self.held is HAND
 
     def resize(self, notches: float) -> None:
-        """Make the brush larger, or smaller."""
         self.set_size(self.size_m * NOTCH**notches)
 
     @property
@@ -216,13 +213,11 @@ class Tools:
                          f"{self.held.tells(sim, sweep)}, {size_text(self.size_m)}")
 
     def rings(self) -> list[Ring]:
-        """The forces that stand, as the picture shows them."""
         camera = self._camera
         return [(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
                 for force in self._crowd.sim.forces.present]
 
     def flow(self) -> FlowView:
-        """The counting line, and how many people cross it."""
         counts = self._crowd.sim.counts
         start, end = (self._camera.world_to_screen(*end) for end in (counts.line[:2], counts.line[2:]))
         flows = counts.line_flows(FLOW_S)
@@ -231,7 +226,6 @@ class Tools:
             (left, right), counts.both.tolist(), strict=True)))
 
     def bar(self) -> ToolBarView:
-        """Return the buttons of the bar while it is open."""
         key = self._keymap.key
         buttons = [ToolButton(f"tool_{tool.name}", tool.name, tool.label, key(f"tool_{tool.name}"), tool is self.held)
                    for tool in TOOLS.values() if tool.is_usable(self._crowd.config)]

@@ -128,7 +128,6 @@ def _scare(sim: Simulation, sweep: Sweep) -> Action | None:
 
 
 def who(sim: Simulation, count: int) -> str:
-    """So many agents, in words."""
     one, many = ("bird", "birds") if sim.config.behaviour in BIRDS else ("agent", "agents") if (
         sim.config.behaviour == "crates") else ("person", "people")
     return f"{count:,} {one if count == 1 else many}"

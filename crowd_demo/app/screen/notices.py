@@ -49,7 +49,6 @@ class Notices:
         self.shown = dict(list(self.shown.items())[-NOTICES:])
 
     def drop(self, about: str) -> None:
-        """Remove the line about a topic, if there is one."""
         self.shown.pop(about, None)
 
     def present(self) -> list[str]:

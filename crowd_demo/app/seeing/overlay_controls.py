@@ -125,12 +125,10 @@ class Inspector:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def click(self, x: float, y: float) -> None:
-        """Inspect the agent at a pixel, if there is one."""
         self.stop()
         self._wanted = [partial(self._take_nearest, *self._camera.screen_to_world(x, y), NEAR_PX / self._camera.zoom)]
 
     def select(self, corner: tuple[float, float], other: tuple[float, float]) -> None:
-        """Inspect the rectangle between two pixels."""
         self.stop()
         (x0, y0), (x1, y1) = self._camera.screen_to_world(*corner), self._camera.screen_to_world(*other)
         self.box = Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
@@ -139,7 +137,6 @@ class Inspector:
         self.identity, self.box, self.found, self._wanted, self.follows, self._at = None, None, None, [], False, None
 
     def inspect_or_stop(self) -> None:
-        """Inspect the agent nearest to the middle of the view, or stop."""
         if self.active:
             self.stop()
         else:
@@ -218,7 +215,6 @@ class Inspector:
             self.identity, self._sim = int(columns.id[int(distances.argmin())]), None
 
     def _take_next(self, way: int) -> None:
-        """The living id after or before the present one."""
         ids = np.sort(self._crowd.sim.agents.view.id[:self._crowd.sim.agents.count])
         if len(ids) and self.identity is not None:
             index = np.searchsorted(ids, self.identity, "right") if way > 0 else np.searchsorted(ids, self.identity) - 1

@@ -37,7 +37,6 @@ class Guess:
         return True
 
     def place(self, share: float) -> None:
-        """Guess what is so far along the scale, from 0 to 1."""
         self.typed = f"{self.bet.value_at(share):.10g}"
 
     def view(self, is_open: bool, outcome: BetOutcome | None = None) -> BetView:
@@ -70,7 +69,6 @@ def outcome_of(bet: Bet, guess: float, before: Numbers, now: Numbers) -> BetOutc
 
 
 def unit_of(name: str) -> str:
-    """What stands behind the number."""
     if name in COMPARED:
         return "times as fast"
     return "ms" if name.endswith("_ms") else UNITS.get(name, name)

@@ -168,7 +168,6 @@ class TourPlayer:
 
     @property
     def _acts(self) -> bool:
-        """Return whether the page changes anything when it is entered."""
         return self.page.kind == "step" and bool(self.step.do.model_fields_set)
 
     def _told(self) -> frozenset[str]:
@@ -200,7 +199,6 @@ class TourPlayer:
             self._ask_for(self.tour.settings_back(left, self.program.config))
 
     def open(self, name: str) -> None:
-        """Open a configuration, and go on in its program."""
         self._told_state = None
         self._wait()
         self.opening = name
@@ -267,11 +265,9 @@ class TourPlayer:
 
     @property
     def _is_complete(self) -> bool:
-        """Return whether the page has all of its numbers."""
         return self._is_measured or not (self.page.numbers or (self.step.mark and self.page.kind != "bet"))
 
     def _wait(self) -> None:
-        """Start counting frames again."""
         self._state, self._count = None, 0
 
     def _counted(self) -> int:
@@ -344,7 +340,6 @@ class TourPlayer:
 
     @property
     def _open_bet(self) -> Guess | None:
-        """The guess that the page asks for."""
         if self.page.kind != "bet" or not self.page.bet:
             return None
         return self._guesses.setdefault(self.page.step, Guess(self.page.bet))

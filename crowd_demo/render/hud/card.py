@@ -72,7 +72,6 @@ class Span(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Return whether the factor has an interval."""
         return 0 < self.low <= self.high < math.inf
 
     @property

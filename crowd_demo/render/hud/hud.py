@@ -169,7 +169,6 @@ class Hud:
         self._legend_first = min(max(self._legend_first + lines, 0), most)
 
     def scroll_numbers(self, lines: int) -> None:
-        """Scroll the section of numbers by so many rows."""
         view = self._numbers
         self._numbers = view._replace(first=min(max(view.first + lines, 0), max(view.total - view.shown, 0)))
 
@@ -320,7 +319,6 @@ class Hud:
             self._drawn_at[older] = now_s
 
     def _panel(self, side: int, sim: Simulation, status: Status, room_px: int) -> Canvas:
-        """The left panel, side 0, or the right one."""
         if status.panels.hud == "compact" and side == 0:
             return draw_line(sim, status, self.pen, self.scale)
         room = room_px / self.scale
@@ -338,7 +336,6 @@ class Hud:
     # --- between them ------------------------------------------------------------------------------------------------
 
     def _draw_tour(self, status: Status) -> None:
-        """Draw a tour's box between the columns."""
         if not (tour := status.tour):
             return
         presses = {"compact": 1, "off": 2}.get(status.panels.hud, 0)

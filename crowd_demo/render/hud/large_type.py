@@ -92,7 +92,6 @@ class AnswerView(NamedTuple):
 
     @property
     def difference(self) -> str:
-        """How the run compares with the one before."""
         if not self.before:
             return ""
         saved = self.before.answer_s - self.run.answer_s

@@ -116,7 +116,6 @@ def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
 
 
 def column_of(past: Past, tick: int, width: int) -> int:
-    """The column of a bar of that width at which a tick is shown."""
     return round((tick - first_tick(past)) / past.span * (width - 1))
 
 
@@ -127,7 +126,6 @@ def mark_at(past: Past, x: float, bar: pygame.Rect, scale: float) -> Mark | None
 
 
 def shown_marks(past: Past) -> list[Mark]:
-    """The events in the time that the timeline spans."""
     return [mark for mark in past.marks if first_tick(past) <= mark.at <= past.newest]
 
 

@@ -159,7 +159,6 @@ def _folded(name: str, facts: Mapping[str, str], headline: str) -> PanelSection:
 
 
 def error_text(sim: Simulation, readings: Readings) -> str:
-    """The largest mean error of the approximate techniques."""
     limited = readings.field if has_field(sim) else readings.neighbour_limit if is_limited(sim) else None
     known = [error.mean for error in (readings.stagger if is_staggered(sim) else None, limited) if error]
     return f"~ {percent(max(known))}" if known else UNREAD
@@ -245,7 +244,6 @@ def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour:
 # --- a scenario ------------------------------------------------------------------------------------------------------
 
 def scenario_sections(sim: Simulation, keys: Keys) -> list[PanelSection]:
-    """The section, where the configuration has events."""
     events, places = sim.config.events, sim.config.measure
     if not events:
         return []

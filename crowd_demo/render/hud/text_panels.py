@@ -369,7 +369,6 @@ def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
 # --- the strip --------------------------------------------------------------------------------------------------------
 
 def draw_pill(parts: Sequence[LegendPart], gap: float, pen: Pen, scale: float, target: Target | None = None) -> Canvas:
-    """A panel with parts in a row."""
     on = Canvas((2 * PAD + width_of(parts, gap), STRIP_HEIGHT), pen, scale)
     if target:
         on.target((0, 0, *on.size), *target)
@@ -388,7 +387,6 @@ def draw_clock(text: str, is_paused: bool, pen: Pen, scale: float) -> Canvas:
 
 
 def draw_job(job: RunningJob, pen: Pen, scale: float) -> Canvas:
-    """What is being done, a bar, and a count."""
     def bar(on: Canvas, x: float, middle: float) -> None:
         on.rect(GROUND, (x, middle - 3, JOB_BAR, 6), radius=3)
         on.rect(ACCENT, (x, middle - 3, max(JOB_BAR * min(job.part, 1.0), 6), 6), radius=3)

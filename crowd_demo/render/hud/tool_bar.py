@@ -134,7 +134,6 @@ class Shape(NamedTuple):
 
 
 def draw_icon(on: Canvas, name: str, x: float, y: float, colour: Colour) -> None:
-    """Draw an icon from its upper left corner on."""
     for shape in ICONS[name]:
         ink, points = shape.colour or colour, [(x + across, y + down) for across, down in shape.points]
         match shape.kind:

@@ -200,7 +200,6 @@ def _draw_row(canvas: Canvas, view: ListView, number: int, top: float, columns: 
 
 
 def _draw_tile(canvas: Canvas, view: ListView, number: int, top: float, height: float) -> None:
-    """Draw a row as a picture with two texts below it."""
     row, wide = view.rows[number], _tile(canvas.size[0], view.across)
     left, high = PAD + (wide + GAP) * (number % view.across), wide * 9 / 16
     if number == view.selected:
@@ -216,7 +215,6 @@ def _draw_tile(canvas: Canvas, view: ListView, number: int, top: float, height: 
 
 
 def _tile(wide: float, across: int) -> float:
-    """The width of a tile in a list of that width."""
     return (wide - 2 * PAD + GAP) / across - GAP
 
 
