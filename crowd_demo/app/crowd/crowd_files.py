@@ -12,7 +12,7 @@ from shlex import quote
 from crowd_demo.app.crowd.crowd import Crowd, agents_at_start
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.host.child import start
+from crowd_demo.host.child import ONE_THREAD, start
 from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Recording, write_clip
 from crowd_demo.host.recording.saves import SUFFIX, Save, newest, read_save, write_save
@@ -29,7 +29,6 @@ LONG_S = 8.0  # to read a command
 MAX_AT_ONCE = 2  # save files that are being written or wait for that
 EXPORTED_S = 30.0  # of the past that becomes a page
 EXPORTER = "crowd_demo.extras.commands.export"  # which reads what is written here, and must not be imported: it lies above
-ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def replay_command(path: Path) -> str:
@@ -131,10 +130,6 @@ class CrowdFiles:
         self._crowd.begin_new_future()
         self._crowd.recording = Recording(path, self._crowd.sim)
 
-    def leave(self) -> None:
-        """End the recording because another scenario begins."""
-        self.close_recording(said="another scenario ended the recording")
-
     def close_recording(self, crash: str = "", said: str = "recorded") -> None:
         """End the recording at the present tick, which may be in the past, or with a crash; `news` says when it is written."""
         if recording := self._crowd.recording:
@@ -151,7 +146,6 @@ class CrowdFiles:
             error.add_note(f"{replay_command(recording.path)} leads there again")
 
     def toggle_recording(self) -> None:
-        """Begin a recording under a free name, or end the present one."""
         try:
             if self._crowd.recording:
                 self.close_recording()
@@ -188,7 +182,6 @@ class CrowdFiles:
         self.exporting = PageExport(page, first._replace(config=config), sim.snapshot())
 
     def _tell_export(self, export: PageExport) -> None:
-        """Show how the page has ended."""
         if not export.job.done():
             return
         self.exporting = None

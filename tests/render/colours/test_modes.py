@@ -264,7 +264,7 @@ def test_leaders_are_told_from_followers_and_tension_is_the_mean_stretch_of_link
     leads = sim.agents.view.id[:400] % 20 == 0
     assert np.array_equal(found == 0, leads) and mode.legend(sim).texts == ("leader", "follower")
     x, y, rest = sim.agents.view.x, sim.agents.view.y, sim.config.links.rest
-    stretched = [[] for _ in range(400)]
+    stretched: list[list[float]] = [[] for _ in range(400)]
     for a, b in zip(*(slots.tolist() for slots in sim.links.pairs), strict=True):
         for slot in (a, b):
             stretched[slot].append(math.hypot(x[a] - x[b], y[a] - y[b]) / rest - 1)
