@@ -107,7 +107,8 @@ def _choose_by_route(a: dict[str, Any], rules: Any, places: Any, ground: Any, ro
     for number in range(4):
         goal = last if again and number == 0 else _drawn_destination(last, a["id"], places, key)
         key = scramble(key)
-        cost = crowds_on_the_way(*routes[goal], tile_under(ground, a["x"], a["y"]))
+        direction, prices = routes[goal]
+        cost = crowds_on_the_way(direction, prices, tile_under(ground, a["x"], a["y"]))
         if total == 0:
             first, chosen = cost, goal
         if cost >= 0:

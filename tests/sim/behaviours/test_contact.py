@@ -31,7 +31,8 @@ def settle(sim: Any) -> None:
 
 def crowded(side: float, agents: int, seed: int, **more: Any) -> Any:
     sim = simulation(agents=agents, **ROOM, **more)
-    rng, c = np.random.default_rng(seed), sim.agents.columns
+    rng = np.random.default_rng(seed)
+    c: Any = sim.agents.columns
     angle = rng.uniform(0, 7, agents)
     c.heading_x[:agents], c.heading_y[:agents], c.state[:agents] = np.cos(angle), np.sin(angle), rng.integers(0, 5, agents)
     c.x[:agents], c.y[:agents] = np.minimum(rng.uniform(200, 200 + side, (2, agents)).round(1), 399)
