@@ -1,7 +1,8 @@
 """The tool that is held, how large its brush is, and its strokes.
 
-A stroke goes from press to release. The main thread notes where the mouse was; the thread that makes the steps turns that into
-actions, at most one a tick (while time stands still: one a frame), and joins the points, so a fast stroke has no gaps.
+A stroke goes from press to release. The main thread notes where the mouse was; the thread that makes the steps turns
+that into actions, at most one a tick (while time stands still: one a frame), and joins the points, so a fast stroke has
+no gaps.
 """
 
 from __future__ import annotations

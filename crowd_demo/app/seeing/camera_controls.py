@@ -1,7 +1,7 @@
 """The view: smooth zoom, bookmarks, colour modes, and the actions that change them.
 
-Wheel and keys set how far to zoom; `glide` does a part of that in each frame, so that a notch takes about a sixth of a second.
-Without a window the whole zoom is made at once, so that pictures do not depend on the clock.
+Wheel and keys set how far to zoom; `glide` does a part of that in each frame, so that a notch takes about a sixth of a
+second. Without a window the whole zoom is made at once, so that pictures do not depend on the clock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a step, drawing it, and both cost: the line of the compact HUD, and the left panel's sections on time.
 
-A frame is one step and drawing it. How many frames the window displays in a second, and how many steps lie between
-two of them, are numbers of their own. The graph has a column for each displayed frame, the stages stacked, and a line at
+A frame is one step and drawing it. How many frames the window displays in a second, and how many steps lie between two
+of them, are numbers of their own. The graph has a column for each displayed frame, the stages stacked, and a line at
 16.7 ms. NumPy colours all columns at once: about 0.3 ms for 240 x 64 pixels.
 """
 

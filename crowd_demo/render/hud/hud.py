@@ -1,9 +1,10 @@
 """The HUD: a line and nine keys, or two columns of panels; what belongs below the picture, what is open, and a tooltip.
 
-Compact, it shows agents, FPS and ms in a line at the left, and the techniques of the digit keys at the right. In full the
-left column shows what a frame costs and what the crowd does (frame_sections.py, sections.py), the right one all techniques;
-a narrow window shows one of them at a time. Below the right one is what was requested by itself: an agent, charts, the
-minimap. From the lower edge are stacked the timeline, a strip (time, jobs, one message or legend, keys), and a tour.
+Compact, it shows agents, FPS and ms in a line at the left, and the techniques of the digit keys at the right. In full
+the left column shows what a frame costs and what the crowd does (frame_sections.py, sections.py), the right one all
+techniques; a narrow window shows one of them at a time. Below the right one is what was requested by itself: an agent,
+charts, the minimap. From the lower edge are stacked the timeline, a strip (time, jobs, one message or legend, keys),
+and a tour.
 
 A panel is rendered to a canvas of its own `REFRESH_HZ` times a second, the two by turns, so most frames cost two blits.
 """

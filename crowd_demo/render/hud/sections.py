@@ -1,8 +1,8 @@
 """The sections of the panels but those on time: on the left what the crowd does, on the right the techniques.
 
-On the left: how many agents there are, the work they make, and the errors of approximate techniques. A scenario in which
-something happens has a section of its own: its clock, who is left, the flow over each line, the answer. It is read from the
-state of the crowd alone, so it is right after going back, in a replay and after loading. On the right:
+On the left: how many agents there are, the work they make, and the errors of approximate techniques. A scenario in
+which something happens has a section of its own: its clock, who is left, the flow over each line, the answer. It is
+read from the state of the crowd alone, so it is right after going back, in a replay and after loading. On the right:
 every technique of the registry with its key and its value, a section a group. An inactive technique, whose value
 changes nothing at present, is dimmed. The one that was changed last is highlighted; its value, if it is a number,
 stands between the keys that change it.
