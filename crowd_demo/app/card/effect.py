@@ -232,17 +232,13 @@ class ReadingsMean:
 def counted(times: TimingWindow, readings: Mapping[str, float]) -> dict[str, float]:
     """The counters of a timing window, as means over its steps, together with the meters' readings."""
     counters = {name: value for name, value in counters_of(times.counters).items() if name != "sorts"}  # those so far
-    return {**counters, **readings, **dict(_sorts(times))}
-
-
-def _sorts(times: TimingWindow) -> Iterator[tuple[str, float]]:
-    """From one sort to the last; a time with fewer than two may be too short to have any."""
-    steps = times.steps.get("reorder", np.zeros(count(times.steps)))
-    sorted_in = np.flatnonzero(steps)
-    if len(sorted_in) > 1:
-        yield "sorts", 1000 * (len(sorted_in) - 1) / float(sorted_in[-1] - sorted_in[0])
-    elif len(sorted_in) == 0 and len(steps) >= LONG:
-        yield "sorts", 0.0
+    ran = times.steps.get("reorder", np.zeros(count(times.steps)))
+    sorted_in = np.flatnonzero(ran)
+    if len(sorted_in) > 1:  # from one sort to the last; a time with fewer than two may be too short to have any
+        counters["sorts"] = 1000 * (len(sorted_in) - 1) / float(sorted_in[-1] - sorted_in[0])
+    elif len(sorted_in) == 0 and len(ran) >= LONG:
+        counters["sorts"] = 0.0
+    return {**counters, **readings}
 
 
 def _readings(readings: Readings) -> Iterator[tuple[str, float]]:

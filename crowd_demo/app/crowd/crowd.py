@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crowd_demo.app.crowd.meter_schedule import Meters
-from crowd_demo.app.crowd.pace import Pace, StepRate
+from crowd_demo.app.crowd.pace import Meters, Pace, StepRate
 from crowd_demo.app.crowd.timeline import Timeline
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config

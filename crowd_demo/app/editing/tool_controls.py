@@ -221,7 +221,7 @@ class Tools:
     def flow(self) -> FlowView:
         counts = self._crowd.sim.counts
         start, end = (self._camera.world_to_screen(*end) for end in (counts.line[:2], counts.line[2:]))
-        flows = counts.line_flows(FLOW_S)
+        flows = counts.flows(FLOW_S, of_placed=True)
         left, right = flows[-1].tolist() if len(flows) else (0.0, 0.0)
         return FlowView(start, end, flows, tuple(f"{flow:.1f}/s, {count:,} so far" for flow, count in zip(
             (left, right), counts.both.tolist(), strict=True)))

@@ -28,25 +28,20 @@ def draw_labels(sketch: Sketch, view: OverlayView) -> None:
     person_px, config = UNITS * sketch.zoom, view.sim.config
     if person_px < LEAST_PX:
         return
-    if config.events:
-        _label_doors(sketch, view, person_px)
-    else:
+    counts, terrain = view.sim.counts, view.sim.terrain
+    rates = counts.flows(RATE_S)
+    for number, (name, ends) in enumerate(config.measure.lines.items() if config.events else ()):
+        rate = f"{rates[-1, number]:.1f}/s" if len(rates) else ""
+        found = opening(terrain, terrain.version, Line(*ends))
+        _beside(sketch, found or Line(*ends), person_px, name, f"{counts.of_line(name):,}", rate if found else "blocked",
+                ACCENT if found else WARM)
+    if not config.events:
         for name, area in config.measure.areas.items():  # in a scenario with events areas only serve those
             sketch.boxes(*area, ink(WHITE), 2, dash=8)
             _beside(sketch, Line(area[0], area[1], area[2], area[1]), person_px, name, f"{inside(name, view.sim):,}")
     if person_px >= NAMED_PX:
         for name, (x, y) in config.scene.labels.items():
             sketch.tag(((name, TEXT),), (("center", x, y, 0, 0),), _opacity(person_px))
-
-
-def _label_doors(sketch: Sketch, view: OverlayView, person_px: float) -> None:
-    counts, terrain = view.sim.counts, view.sim.terrain
-    rates = counts.flows(RATE_S)
-    for number, (name, ends) in enumerate(view.sim.config.measure.lines.items()):
-        rate = f"{rates[-1, number]:.1f}/s" if len(rates) else ""
-        found = opening(terrain, terrain.version, Line(*ends))
-        _beside(sketch, found or Line(*ends), person_px, name, f"{counts.of_line(name):,}", rate if found else "blocked",
-                ACCENT if found else WARM)
 
 
 def _beside(sketch: Sketch, line: Line, person_px: float, name: str, count: str, more: str = "", colour: str = ACCENT) -> None:
