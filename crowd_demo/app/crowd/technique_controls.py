@@ -1,8 +1,8 @@
 """The values of the techniques: those that the crowd has, and those that are requested and compiled meanwhile.
 
-A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile (compilers.py),
-and never runs a kernel; it ends when no request is left. It shares Python's lock with the frames, so it compiles only where
-there are no helpers.
+A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile
+(compilers.py), and never runs a kernel; it ends when no request is left. It shares Python's lock with the frames, so it
+compiles only where there are no helpers.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def next_choice(technique: Technique, value: Value, backwards: bool = False) -> 
 def next_number(numbers: Range, value: float, direction: int) -> Value:
     """The next number above (direction 1) or below (-1), clamped to the range.
 
-    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both directions.
-    The unit is 1, or the least number of a range that begins between 0 and 1.
+    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both
+    directions. The unit is 1, or the least number of a range that begins between 0 and 1.
     """
     unit = min(numbers.low or 1, 1)
     units = round(value / unit, 6)
