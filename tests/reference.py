@@ -12,7 +12,7 @@ import numpy as np
 from crowd_demo.sim.behaviours.avoidance import AnticipateRules, SlowDownRules
 
 F = np.float32
-WALKING, WAITING, STUCK, QUEUING = range(4)
+WALKING, WAITING, STUCK, QUEUING, CREEPING = range(5)
 
 
 # --- neighbours ------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def _ahead(c: Any) -> tuple[Any, Any]:
     return np.where(stands, F(0), c.heading_x), np.where(stands, F(0), c.heading_y)
 
 
-def _looks_ahead(c: Any, rules: Any, aside: Any) -> tuple[Any, Any, Any, Any, Any]:
+def _looks_ahead(c: Any, rules: Any, aside: Any, passed: Any = 0) -> tuple[Any, Any, Any, Any, Any]:
     """(turned_x, turned_y, away_x, away_y, neighbours): the heading turned aside, and the push of who is near."""
     one, half = F(1), F(0.5)
     ahead_x, ahead_y = (heading[:, None] for heading in _ahead(c))
@@ -70,6 +70,7 @@ def _looks_ahead(c: Any, rules: Any, aside: Any) -> tuple[Any, Any, Any, Any, An
     near = one - distance * rules.inv_radius
     weight = near * near / distance * F(-4096)
     away = [np.where(apart, weight * d, F(0)).astype(np.int32).sum(axis=1) for d in (dx, dy)]
+    away = [sums.astype(np.int32) for sums in np.array(away) + passed]
     closing_x, closing_y = c.vx[:, None] - c.vx[None, :], c.vy[:, None] - c.vy[None, :]
     time = (dx * closing_x + dy * closing_y) / (closing_x * closing_x + closing_y * closing_y + one)
     then_x, then_y = dx - closing_x * time, dy - closing_y * time
@@ -97,7 +98,9 @@ def crowd_anticipate(c: Any, rules: Any) -> tuple[Any, Any, Any]:
 
 def crowd_slow_down(c: Any, rules: Any) -> tuple[Any, Any, Any]:
     """The same of those who also slow down by the room ahead, one walker at a time."""
-    (ahead_x, ahead_y), (turned_x, turned_y, away_x, away_y, neighbours) = _ahead(c), _looks_ahead(c, rules, rules.slow_aside)
+    ahead_x, ahead_y = _ahead(c)
+    passed = np.array([passed_by(c, i, ahead_x, ahead_y, rules) for i in range(len(c.x))], int).reshape(-1, 2).T
+    turned_x, turned_y, away_x, away_y, neighbours = _looks_ahead(c, rules, rules.slow_aside, passed)
     push_x, push_y = np.zeros(len(c.x), F), np.zeros(len(c.x), F)
     for i in range(len(c.x)):
         ex, ey, wanted = ahead_x[i], ahead_y[i], c.speed[i] * rules.headway
@@ -126,6 +129,20 @@ def people_push(c: Any, rules: Any) -> tuple[Any, Any, Any]:
     return crowd_anticipate(c, rules) if isinstance(rules, AnticipateRules) else crowd_push(c.x, c.y, rules)
 
 
+def passed_by(c: Any, i: int, ahead_x: Any, ahead_y: Any, rules: Any) -> tuple[int, int]:
+    """What the push of walker i is without that of who comes towards i, against the heading of i, in 1/4096."""
+    sum_x, sum_y, ex, ey = 0, 0, ahead_x[i], ahead_y[i]
+    for j in range(len(c.x)):
+        dx, dy = c.x[j] - c.x[i], c.y[j] - c.y[i]
+        distance_sq, ahead = dx * dx + dy * dy, dx * ex + dy * ey
+        if distance_sq < rules.radius_sq and ahead_x[j] * ex + ahead_y[j] * ey < F(-0.25) and ahead > 0:
+            distance = np.sqrt(distance_sq)
+            near = F(1) - distance * rules.inv_radius
+            back = near * near / distance * ahead * (rules.pass_by * F(4096))
+            sum_x, sum_y = sum_x + int(back * ex), sum_y + int(back * ey)
+    return sum_x, sum_y
+
+
 def _least_ahead(c: Any, i: int, ahead_x: Any, ahead_y: Any, rules: Any) -> list[Any]:
     """How far on the nearest person is that is in the way of walker i: straight on, to the left, to the right."""
     x, y = c.vx[i] + F(0.1) * c.speed[i] * ahead_x[i], c.vy[i] + F(0.1) * c.speed[i] * ahead_y[i]
@@ -144,15 +161,18 @@ def _least_ahead(c: Any, i: int, ahead_x: Any, ahead_y: Any, rules: Any) -> list
     return least
 
 
-def contact_shift(ids: Any, x: Any, y: Any, body: float) -> tuple[Any, Any]:
+def contact_shift(c: Any, x: Any, y: Any, body: float, shoulders: float = 0) -> tuple[Any, Any]:
     """One pass of contact: how far everybody moves out of everybody else, walls aside; one pair at a time."""
-    reach, longest = F(2 * body), F(body * (1 / 3))
+    longest, ids, held_up = F(body * (1 / 3)), c.id, np.isin(c.state, (STUCK, CREEPING))
+    way_x, way_y = np.where(held_up, c.heading_x, F(0)), np.where(held_up, c.heading_y, F(0))
     shift_x, shift_y = np.zeros(len(x), F), np.zeros(len(x), F)
     for i in range(len(x)):
         count, sum_x, sum_y = 0, 0, 0
         for j in range(len(x)):
             dx, dy = x[i] - x[j], y[i] - y[j]
             distance_sq = dx * dx + dy * dy
+            against = max(F(0), -(way_x[i] * way_x[j] + way_y[i] * way_y[j]))
+            reach = F(2 * body) * (F(1) - F(shoulders) * against)
             if i == j or not distance_sq < reach * reach:
                 continue
             count += 1

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from reference import QUEUING, STUCK, WAITING, WALKING, F, chance, pull_at, scramble, slide, tile_under
+from reference import CREEPING, QUEUING, STUCK, WAITING, WALKING, F, chance, pull_at, scramble, slide, tile_under
 from reference_terrain import reference_sees, reference_ways
 
 
@@ -48,36 +48,43 @@ def _is_outside(c: Any, i: int, places: Any) -> bool:
     return bool(dx * dx + dy * dy <= 0)
 
 
-def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any, forces: Any = ()) -> None:
-    """One step of every walker, in place: states and goals, wanted velocity, motion, progress."""
+def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any, forces: Any, routes: Any) -> None:
+    """One step of every walker, in place: states and goals, wanted velocity, motion, progress.
+
+    Routes are (direction, prices) of each destination, each with a number for each tile.
+    """
     admitted, reach_sq = admission(columns, places, rules.disc)
     for i in range(len(columns["id"])):
         agent = {name: column[i] for name, column in columns.items()}
-        _change_state(agent, rules, places, admitted, reach_sq, ground, walls)
+        _change_state(agent, rules, places, admitted, reach_sq, ground, walls, routes)
         _walk(agent, rules, ground, forces)
         for name, column in columns.items():
             column[i] = agent[name]
 
 
-def _change_state(a: dict[str, Any], rules: Any, places: Any, admitted: Any, reach_sq: Any, ground: Any, walls: Any) -> None:
+def _change_state(a: dict[str, Any], rules: Any, places: Any, admitted: Any, reach_sq: Any, ground: Any, walls: Any,
+                  routes: Any) -> None:
     if a["state"] == WAITING:
         a["timer"] = a["timer"] - rules.dt
         if a["timer"] <= 0:
-            choose = _choose_destination if rules.disc > 0 else _choose_around
-            choose(a, rules, places, ground)
+            _choose(a, rules, places, ground, routes, False)
             a["state"], a["timer"] = WALKING, F(0)
         return
+    held_up = a["state"] in (STUCK, CREEPING)
+    if held_up and a["timer"] >= rules.patience and chance(a["id"], rules.tire_key) < rules.tires \
+            and not places.fixed[a["goal"]]:
+        _choose(a, rules, places, ground, routes, True)
     if a["state"] == QUEUING and int(a["id"]) in admitted[a["goal"]]:
         _choose_place(a, rules, places, ground, walls)
     outside = places.capacity[a["goal"]] > 0 and _is_outside({name: [value] for name, value in a.items()}, 0, places)
     dx, dy = a["goal_x"] - a["x"], a["goal_y"] - a["y"]
-    distance_sq, stuck = dx * dx + dy * dy, a["state"] == STUCK
+    distance_sq = dx * dx + dy * dy
     if a["state"] == QUEUING:
         a["state"] = WALKING
     if outside:
         if distance_sq < reach_sq[a["goal"]]:
             a["state"], a["timer"] = QUEUING, F(0)
-    elif distance_sq < rules.arrive_sq * F(16 if stuck else 1):
+    elif distance_sq < rules.arrive_sq * F(16 if held_up else 1):
         a["state"], a["timer"] = WAITING, rules.wait
 
 
@@ -85,11 +92,57 @@ def below(size: int, identity: int, key: int) -> int:
     return (scramble(int(identity) ^ key) & 0xFFFFFFFF) * size >> 32
 
 
-def _choose_destination(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+def _choose(a: dict[str, Any], rules: Any, places: Any, ground: Any, routes: Any, again: bool) -> None:
+    if rules.disc > 0 and rules.half_cost > 0:
+        _choose_by_route(a, rules, places, ground, routes, again)
+    else:
+        (_choose_destination if rules.disc > 0 else _choose_around)(a, rules, places, ground)
+
+
+def _choose_by_route(a: dict[str, Any], rules: Any, places: Any, ground: Any, routes: Any, again: bool) -> None:
+    if len(places.tiles) == 0:
+        return
+    last, key, half = a["goal"], int(rules.goal_key), int(rules.half_cost)
+    first, chosen, total = 0, last, 0
+    for number in range(4):
+        goal = last if again and number == 0 else _drawn_destination(last, a["id"], places, key)
+        key = scramble(key)
+        direction, prices = routes[goal]
+        cost = crowds_on_the_way(direction, prices, tile_under(ground, a["x"], a["y"]))
+        if total == 0:
+            first, chosen = cost, goal
+        if cost >= 0:
+            halves = min(max((first - cost) // half, -12), 12)
+            part = min(max(first - cost - halves * half, 0), half)
+            weight = math.floor((4096 + 4096 * part // half) * 2.0**halves)
+            total += weight
+            if below(total, a["id"], key) < weight:
+                chosen = goal
+        key = scramble(key)
+    if chosen != last or not again:
+        a["goal"], a["goal_x"], a["goal_y"], a["goal_visible"] = chosen, places.x[chosen], places.y[chosen], 0
+
+
+def crowds_on_the_way(direction: Any, prices: Any, tile: int) -> int:
+    """How much more the way from a tile costs than on empty ground; -1: there is none."""
+    moves, cost = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)), 0
+    row, column = divmod(tile, direction.shape[1])
+    while direction[row, column] < 8:
+        down, right = moves[direction[row, column]]
+        row, column = row + down, column + right
+        cost += (int(prices[row, column]) - 8) * (7 if down and right else 5)
+    return cost if direction[row, column] == 8 else -1
+
+
+def _drawn_destination(last: int, identity: int, places: Any, key: int) -> int:
     owners = [goal for goal in range(len(places.first) - 1) for _ in range(places.first[goal + 1] - places.first[goal])]
-    drawn = [goal for goal in owners if goal != a["goal"]] or owners
-    if drawn:
-        goal = drawn[below(len(drawn), a["id"], int(rules.goal_key))]
+    drawn = [goal for goal in owners if goal != last] or owners
+    return drawn[below(len(drawn), identity, key)]
+
+
+def _choose_destination(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+    if len(places.tiles):
+        goal = _drawn_destination(a["goal"], a["id"], places, int(rules.goal_key))
         a["goal"], a["goal_x"], a["goal_y"], a["goal_visible"] = goal, places.x[goal], places.y[goal], 0
 
 
@@ -184,7 +237,7 @@ def is_seen(walls: Any, one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
 
 
 def _walk(a: dict[str, Any], rules: Any, ground: Any, forces: Any) -> None:
-    speed, stuck, state = a["speed"], a["state"] == STUCK, a["state"]
+    speed, held_up, state = a["speed"], a["state"] in (STUCK, CREEPING), a["state"]
     x, y = rules.push * a["avoidance_x"], rules.push * a["avoidance_y"]
     scares = [force for force in forces if force.kind == "scare"]
     away_x, away_y = pull_at(a["x"], a["y"], scares)
@@ -198,11 +251,12 @@ def _walk(a: dict[str, Any], rules: Any, ground: Any, forces: Any) -> None:
         if forces:
             pull_x, pull_y = pull_at(a["x"], a["y"], [force for force in forces if force.kind != "scare"])
             x, y = x + pull_x, y + pull_y
+    slow = x * a["heading_x"] + y * a["heading_y"] < F(0.75 if state == CREEPING else 0.5)
     x, y = x * speed, y * speed
-    if stuck:
+    if held_up:
         x, y = (x + rules.wiggle * chance(a["id"], rules.wiggle_key_x),
                 y + rules.wiggle * chance(a["id"], rules.wiggle_key_y))
-    limit = speed * (rules.stuck_top_factor if stuck else rules.top_factor)
+    limit = speed * (rules.stuck_top_factor if held_up else rules.top_factor)
     length = np.sqrt(x * x + y * y)
     if length > limit:
         x, y = x * (limit / length), y * (limit / length)
@@ -217,10 +271,8 @@ def _walk(a: dict[str, Any], rules: Any, ground: Any, forces: Any) -> None:
         a["timer"] = min(a["timer"] + rules.dt, F(2) * rules.patience)
     else:
         a["timer"] = max(a["timer"] - F(2) * rules.dt, F(0))
-    if state == WALKING and a["timer"] > rules.patience:
-        a["state"] = STUCK
-    elif stuck and a["timer"] <= 0:
-        a["state"] = WALKING
+    stays_held_up = a["timer"] > (0 if held_up else rules.patience)
+    a["state"] = (CREEPING if slow else STUCK) if stays_held_up else WALKING
 
 
 def people_prices(x: Any, y: Any, walls: Any, detour: float) -> Any:

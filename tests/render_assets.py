@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pygame
 
-from crowd_demo.render.figures.sprites import argb
-from crowd_demo.sprites.pixels import frame_of
+from crowd_demo.sprites.pixels import argb, frame_of
 
 KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water", "earth", "oak",
          "wood", "wood_front", "roof"]

@@ -27,9 +27,10 @@ NAVIGATION = {
     "Command line": "reference/command-line.md", "Gallery": "gallery.md", "The window": "window.md",
     "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md",
     "Lab": "lab.md", "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
-    "API": "api.md", "Ensembles": "ensemble.md", "Glossary": "glossary.md", "Architecture": "architecture.md",
-    "First day": "first_day.md", "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md",
-    "Reliability": "reliability.md", "Changes": "CHANGELOG.md"}
+    "API": "api.md", "Neighbour grid": "grid.md", "Sprites": "sprites.md", "Ensembles": "ensemble.md",
+    "Glossary": "glossary.md", "Architecture": "architecture.md", "First day": "first_day.md",
+    "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md", "Reliability": "reliability.md",
+    "Changes": "CHANGELOG.md"}
 
 
 class Scene(NamedTuple):

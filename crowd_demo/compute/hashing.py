@@ -17,7 +17,7 @@ from crowd_demo.compute.arrays import Floats, Ints, Words
 T = TypeVar("T")
 
 # Purposes of random numbers; different within one behaviour.
-WANDER, SPEED, GOAL, WIGGLE, SPAWN, BIRTH, DEATH, ENTRY = range(8)
+WANDER, SPEED, GOAL, WIGGLE, SPAWN, BIRTH, DEATH, ENTRY, RECONSIDER = range(9)
 HEADING = GOAL  # of birds, which have no goals
 SIZE = SPEED  # of crates, which have no speed of their own
 PLACES, DESTINATIONS = 64, 65  # of the terrain

@@ -1,10 +1,11 @@
 """SIMD registers of sixteen agents, in plain Numba.
 
 Four types live in vector registers: `f32v` (16 float32), `f64v` (16 float64), `i32v` (16 int32) and `mask` (16 bits).
-The usual operators work on them, also against a scalar, which is broadcast; so do `abs`, `min` and `max`. Every function
-here takes a scalar as well, so a formula is written once and the type of its arguments decides the width. The scalar and
-the SIMD path share their source and, because each operation is the same IEEE operation and nothing is contracted or
-reassociated, their bits. Numbers in the source of a formula take the type of what is beside them (dispatch.py).
+The usual operators work on them, also against a scalar, which is broadcast; so do `abs`, `min` and `max`. Every
+function here takes a scalar as well, so a formula is written once and the type of its arguments decides the width.
+The scalar and the SIMD path share their source and, because each operation is the same IEEE operation and nothing is
+contracted or reassociated, their bits. Numbers in the source of a formula take the type of what is beside them
+(dispatch.py).
 
 LLVM splits the registers where the CPU's are narrower (AVX2: two of 8, NEON: four of 4); the results do not change.
 """

@@ -50,7 +50,7 @@ MEASURES: Mapping[str, str] = {
     "left": "the same; with % of the number at the start",
     "stuck": "people who are stuck, or with % their share",
     "waiting": "people who wait at a goal, or with % their share",
-    "queuing": "people who queue for a goal, or with % their share",
+    "queuing": "people in a queue, for a goal or behind others; with % their share",
     "inside": "inside NAME: agents in that area of measure.areas, or with % their share",
     "passed": "passed NAME: how often that line of measure.lines was crossed, or how many left by that door",
     "time": "seconds of the crowd's time",

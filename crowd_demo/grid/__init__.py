@@ -1,4 +1,4 @@
-"""A neighbour grid for programs of your own: who is within a radius, what they add up to, in 2D, sixteen points at a time.
+"""A neighbour grid for programs of your own: neighbours of points in the plane, and sums over them, in SIMD lanes.
 
     grid = Grid(radius=10.0, bounds=((0, 0), (4000, 4000)))
     grid.update(x, y)                   # each frame

@@ -1,9 +1,9 @@
 """Points in the cells of a grid, which the simulation and the public `Grid` share.
 
-After the launches of a `CellIndex` have run, the points of cell c (row-major) are `order[start[c]:start[c + 1]]`, in the order
-in which they were given. Cells are widened by what rounding can add to the radius, so two points within the radius are never
-more than `reach` cells apart, whatever the size of a cell. A point outside belongs to the nearest cell of the border, which
-keeps that true.
+After the launches of a `CellIndex` have run, the points of cell c (row-major) are `order[start[c]:start[c + 1]]`, in
+the order in which they were given. Cells are widened by what rounding can add to the radius, so two points within the
+radius are never more than `reach` cells apart, whatever the size of a cell. A point outside belongs to the nearest
+cell of the border, which keeps that true.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIN_CELL = 1e-3  # side of the smallest cell of a simulation, in world units
 
 
 class Cells(NamedTuple):
-    """Candidates, the points that may be neighbours, in rows of cells: those of a row lie one after the other in `order`."""
+    """Candidates in rows of cells: the points of a row, which may be neighbours, lie one after the other in `order`."""
 
     order: Ints  # int32: points by cell
     start: Ints  # [rows * columns + 17]: the first of each cell, the end, and room for a register to read
@@ -88,7 +88,8 @@ def fitted(width: float, height: float, radius: float, cell: float, smallest: fl
 class CellIndex:
     """A counting sort of up to `items` points into square cells, over a world of `width` x `height` units.
 
-    `cell` is the side of a cell, or 0 to fit the radius. `kind` is the type of coordinates, `corner` where the world begins.
+    `cell` is the side of a cell, or 0 to fit the radius. `kind` is the type of coordinates, `corner` where the world
+    begins.
     """
 
     def __init__(self, items: int, width: float, height: float, radius: float, cell: float, workers: int, *,

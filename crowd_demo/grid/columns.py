@@ -17,9 +17,10 @@ from crowd_demo.compute.simd_memory import is_many, put_scattered, read_at
 
 @intrinsic
 def read_columns(context, columns, index):
-    """Return columns[k][index] for all columns, at one index or at sixteen as for `gather`; a number stays what it is."""
+    """Return columns[k][index] for all columns, at one index or at sixteen as for `gather`. A number stays."""
     many = is_many(index)
-    read = [(lanes_of(kind.dtype) if many else kind.dtype) if isinstance(kind, types.Array) else kind for kind in columns]
+    read = [kind if not isinstance(kind, types.Array) else lanes_of(kind.dtype) if many else kind.dtype
+            for kind in columns]
     record = types.Tuple(read)
 
     def code(c, b, s, a):
@@ -57,17 +58,21 @@ def _term(c, b: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type
         one, zero = (widened(c, b, ir.Constant(ir.IntType(64), number), types.int64, kind) for number in (1, 0))
         return b.select(value, one, zero)
     if isinstance(own, Lanes) and own != kind:
-        convert = b.fpext if isinstance(own.scalar, types.Float) else b.sitofp
+        convert = b.fpext if is_fraction(own) else b.sitofp
         return convert(value, kind.llvm)
     return widened(c, b, value, own, kind)
+
+
+def is_fraction(kind: types.Type) -> bool:
+    """Return whether a type, of a number, a register or a number in the source, is a float."""
+    return isinstance(getattr(kind, "scalar", getattr(kind, "own", kind)), types.Float)
 
 
 @intrinsic
 def add_values(context, sums, wanted, values):
     """Return the sums with the values added, in the lanes that are wanted."""
     kind, kinds = sums.dtype, values_of(values)
-    scalars = [each.scalar if isinstance(each, Lanes) else getattr(each, "own", each) for each in kinds]
-    if not isinstance(getattr(kind, "scalar", kind), types.Float) and any(isinstance(each, types.Float) for each in scalars):
+    if not is_fraction(kind) and any(map(is_fraction, kinds)):
         raise TypingError("a fraction does not fit a sum of whole numbers")
 
     def code(c, b, s, a):
@@ -75,7 +80,7 @@ def add_values(context, sums, wanted, values):
         added = []
         for before, term, own in zip(unpack_tuple(b, a[0], sums.count), terms, kinds, strict=True):
             term = _term(c, b, term, own, kind)
-            after = b.fadd(before, term) if isinstance(getattr(kind, "scalar", kind), types.Float) else b.add(before, term)
+            after = b.fadd(before, term) if is_fraction(kind) else b.add(before, term)
             added.append(b.select(a[1], after, before))
         return c.make_tuple(b, sums, added)
     return sums(sums, wanted, values), code

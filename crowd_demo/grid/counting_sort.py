@@ -1,9 +1,9 @@
 """A counting sort with prefix sums: O(n + buckets), stable, parallel, without allocation.
 
-After three passes the items of bucket b are `order[start[b]:start[b + 1]]`, in their former order. Each worker counts a
-contiguous share of the items in a histogram of its own; the prefix sum runs over (bucket, worker), so each worker knows where
-its first item of a bucket belongs, and the result is the same for any number of workers. The first pass, `count_share`, is a
-part of whatever kernel finds the keys: starting a kernel costs 30 us.
+After three passes the items of bucket b are `order[start[b]:start[b + 1]]`, in their former order. Each worker counts
+a contiguous share of the items in a histogram of its own; the prefix sum runs over (bucket, worker), so each worker
+knows where its first item of a bucket belongs, and the result is the same for any number of workers. The first pass,
+`count_share`, is a part of whatever kernel finds the keys: starting a kernel costs 30 us.
 """
 
 from __future__ import annotations

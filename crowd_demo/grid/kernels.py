@@ -1,10 +1,10 @@
 """Kernels over pairs of points within a radius, in cell order.
 
-Points have been copied to arrays in cell order, so the candidates of sixteen consecutive points of a row of cells are a few
-runs. `add_up_lanes` tests a register of points against each candidate, as the simulation does: each point adds up over its
-neighbours in cell order, in any number of threads and for any width. `list_neighbours` tests one point against sixteen
-candidates. A pair is tested by the same operations everywhere, so it is symmetric: (other - me) + shift, with the width of a
-periodic world as the shift where the pair lies across a border.
+Points have been copied to arrays in cell order, so the candidates of sixteen consecutive points of a row of cells are
+a few runs. `add_up_lanes` tests a register of points against each candidate, as the simulation does: each point adds
+up over its neighbours in cell order, in any number of threads and for any width. `list_neighbours` tests one point
+against sixteen candidates. A pair is tested by the same operations everywhere, so it is symmetric: (other - me) +
+shift, with the width of a periodic world as the shift where the pair lies across a border.
 """
 
 # Generic functions have no body of their own.
@@ -83,7 +83,7 @@ def is_near(dx: Float, dy: Float, radius_sq: Float) -> Mask:
 
 @device
 def cells_near(first: Int, last: Int, reach: int, image: int, cells: int) -> tuple[int, int]:
-    """Return (first, end) of the cells along one side, of an image of the world, that are within reach of cells first to last.
+    """Return (first, end) of the cells along a side of an image of the world that are within reach of cells first to last.
 
     The last cell of a periodic side may be cut off, so an image is moved by one cell less than there are.
     """
@@ -92,9 +92,9 @@ def cells_near(first: Int, last: Int, reach: int, image: int, cells: int) -> tup
 
 
 @kernel
-def take_column(worker: int, workers: int, order: Ints, count: int, column: Reals, out: Reals, lowest: Float, highest: Float,
-                inside: Longs) -> None:
-    """Copy this worker's share of a column in an order, and count values that are in a range: inside int64[workers, 8]."""
+def take_column(worker: int, workers: int, order: Ints, count: int, column: Reals, out: Reals, lowest: Float,
+                highest: Float, inside: Longs) -> None:
+    """Copy this worker's share of a column in an order, and count values in a range: inside int64[workers, 8]."""
     found = 0
     for k in range(count * worker // workers, count * (worker + 1) // workers):
         value = column[np.uintp(order[np.uintp(k)])]
@@ -104,8 +104,8 @@ def take_column(worker: int, workers: int, order: Ints, count: int, column: Real
 
 
 @device
-def add_up(points: Indexed, rule: PairRule, columns: Columns, out: Reals, at: Int, slots: Int, own: Int, k: int, last: int,
-           wanted: Mask) -> None:
+def add_up(points: Indexed, rule: PairRule, columns: Columns, out: Reals, at: Int, slots: Int, own: Int, k: int,
+           last: int, wanted: Mask) -> None:
     """Add up for order[k:last + 1], points of one row of cells: one, or at most sixteen."""
     cells, sides = points.cells, points.sides
     begin, end = cell_at(points, k), cell_at(points, last)
@@ -153,8 +153,8 @@ def add_up_lanes(worker: int, workers: int, points: Indexed, rule: PairRule, col
 
 
 @kernel
-def add_up_one_by_one(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Columns, count: int, queue: Longs,
-                      out: Reals) -> None:
+def add_up_one_by_one(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Columns, count: int,
+                      queue: Longs, out: Reals) -> None:
     """The same, one point at a time."""
     begin = take_block(queue, CHUNK)
     while begin < count:
@@ -183,8 +183,8 @@ def list_neighbours(worker: int, workers: int, points: Indexed, x: Reals, y: Rea
                     queue: Longs, start: Longs, index: Ints, owner: Ints) -> None:
     """List the points near (x[k], y[k]) for each slot: the indices for slot s go to index[start[s]:start[s + 1]].
 
-    Where `index` is empty they are only counted: start[s + 1] is their number. LATER ones are listed in the order of k instead
-    of that of slots, and `owner` gets the slot for each.
+    Where `index` is empty they are only counted: start[s + 1] is their number. LATER ones are listed in the order of
+    k instead of that of slots, and `owner` gets the slot for each.
     """
     cells, sides, order = points.cells, points.sides, points.cells.order
     count, counting, owned = slots.shape[0], index.shape[0] == 0, owner.shape[0] > 0

@@ -62,10 +62,11 @@ class Grid:
     `periodic=(x, y)` joins opposite sides along an axis. A joined side is longer than twice the radius and the skin.
     Points outside are moved by whole sides.
 
-    With a `skin`, `pairs` and `neighbours` return Verlet lists: all others within radius + skin when the points were last
-    sorted. They stay valid until a point has moved more than half the skin. Until then they are the same arrays.
+    With a `skin`, `pairs` and `neighbours` return Verlet lists: all others within radius + skin when the points were
+    last sorted. They stay valid until a point has moved more than half the skin. Until then they are the same arrays.
 
-    A grid can be used from any thread. Calls of one grid wait for each other. Raises ValueError for impossible arguments.
+    A grid can be used from any thread. Calls of one grid wait for each other. Raises ValueError for impossible
+    arguments.
     """
 
     def __init__(self, radius: float, bounds: ArrayLike, *, threads: int | Literal["auto"] = "auto",
@@ -78,8 +79,8 @@ class Grid:
         _require(np.isfinite(corners).all() and (corners[0] <= corners[1]).all(), "bounds",
                  "((left, top), (right, bottom)), finite and in this order", bounds)
         _require(outside in ("clamp", "refuse"), "outside", "'clamp' or 'refuse'", outside)
-        _require(threads == "auto" or (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS), "threads",
-                 f"'auto' or a whole number from 1 to {MAX_THREADS}", threads)
+        _require(threads == "auto" or (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS),
+                 "threads", f"'auto' or a whole number from 1 to {MAX_THREADS}", threads)
         self._low, self._sides = corners[0], corners[1] - corners[0]
         self._periodic, shortest = np.asarray(periodic, bool), 2 * (self.radius + self.skin)
         _require(self._periodic.shape == (2,) and (~self._periodic | (self._sides > shortest)).all(), "periodic",
@@ -111,11 +112,11 @@ class Grid:
                          for low, side in zip(self._low.astype(kind), self._sides.astype(kind), strict=True)]
 
     def update(self, x: Reals, y: Reals) -> bool:
-        """Sort points by cell: x and y float32[n] or float64[n], both of one type. Return whether they were sorted again.
+        """Sort points by cell: x and y float32[n] or float64[n], of one type. Return whether they were sorted again.
 
-        O(n + cells), a counting sort. Allocates no memory unless n or the type has changed. Keeps no reference to x and y.
-        Raises ValueError, which names the first element that is not finite, or outside where that is refused; the grid
-        has no points then.
+        O(n + cells), a counting sort. Allocates no memory unless n or the type has changed. Keeps no reference to x
+        and y. Raises ValueError, which names the first element that is not finite, or outside where that is refused;
+        the grid has no points then.
         """
         with self._lock:
             x, y = _column("x", x), _column("y", y)
@@ -144,10 +145,10 @@ class Grid:
     def sum(self, rule: Callable[..., Any], *columns: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]:
         """Return the sums of what a rule (`pair_rule`) returns for each point and all others within the radius.
 
-        They are [n], or [values, n] where the rule returns a tuple. A column is float32[n], float64[n] or int32[n], or a
-        number for all points. Floats become the type of the coordinates, which is that of the sums, too. With
-        `dtype=np.int32` sums are whole numbers. Terms are added one after the other in the order of cells (`order`), so
-        neither threads nor lanes change a bit. O(points near each).
+        They are [n], or [values, n] where the rule returns a tuple. A column is float32[n], float64[n] or int32[n],
+        or a number for all points. Floats become the type of the coordinates, which is that of the sums, too. With
+        `dtype=np.int32` sums are whole numbers. Terms are added one after the other in the order of cells (`order`),
+        so neither threads nor lanes change a bit. O(points near each).
         """
         with self._lock:
             kind = np.dtype(dtype or self.kind)
@@ -305,7 +306,7 @@ class Grid:
         return start, index, owner
 
     def _follow(self, x: Reals, y: Reals) -> bool:
-        """Take new positions in the old order. Return whether no point has moved more than half the skin since the sort."""
+        """Take new positions in the old order. Return whether none is more than half the skin from where it was sorted."""
         half = self.kind(self.skin / 2)
         new_x, new_y = self._wrapped(x, y)
         places = new_x, new_y, self._room(("sorted", 0)), self._room(("sorted", 1))
@@ -319,7 +320,8 @@ def _require(fits: object, name: str, what: str, value: object) -> None:
 
 
 def _number(name: str, value: float) -> float:
-    _require(isinstance(value, int | float | np.number) and 0 < value < math.inf, name, "a finite number above 0", value)
+    fits = isinstance(value, int | float | np.number) and 0 < value < math.inf
+    _require(fits, name, "a finite number above 0", value)
     return float(value)
 
 

@@ -1,7 +1,8 @@
 """Rules for pairs of neighbours, which kernels are compiled for.
 
-A kernel gets a rule as an argument whose type names it. The name has a hash of all that the rule's code depends on, so what
-is compiled of a kernel for it can be kept on disk like any other, and is not found any more when the rule has changed.
+A kernel gets a rule as an argument whose type names it. The name has a hash of all that the rule's code depends on,
+so what is compiled of a kernel for it can be kept on disk like any other, and is not found any more when the rule has
+changed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _rules: dict[Callable[..., Any], PairRule] = {}
 
 
 class PairRule(NamedTuple):
-    """A rule as an argument of a kernel: each has a class of its own, by which Numba knows its type without looking inside."""
+    """A rule as an argument of a kernel. Each has a class of its own, by which Numba finds its type at once."""
 
 
 class RuleType(types.Type):  # type: ignore[misc]
@@ -56,10 +57,10 @@ def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
     `rule(dx, dy, me, other)` returns what `other` adds for `me`: a number, a truth value, or a tuple of them. (dx, dy)
     leads from me to the other. `me` and `other` are tuples of their values in the columns that `sum` was given.
 
-    A rule runs in lanes, for sixteen points at a time, if it contains only arithmetic, comparisons, `abs`, `min`, `max`,
-    `select` and `root` of `crowd_demo.grid`, numbers of its own module, and other rules. Numbers take the type of what
-    they are combined with. With anything else that Numba compiles, such as `if` or `math.exp`, a rule runs for one point
-    at a time. The bits are the same.
+    A rule runs in lanes, for sixteen points at a time, if it contains only arithmetic, comparisons, `abs`, `min`,
+    `max`, `select` and `root` of `crowd_demo.grid`, numbers of its own module, and other rules. Numbers take the type
+    of what they are combined with. With anything else that Numba compiles, such as `if` or `math.exp`, a rule runs
+    for one point at a time. The bits are the same.
     """
     formula(function)
     name = name_of(function)
@@ -75,9 +76,9 @@ def rule_of(function: Callable[..., Any]) -> PairRule:
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """Return a name for what a function's code does: the same in all processes, and another one as soon as that changes."""
+    """Return a name for a function and all that its code depends on, the same in all processes."""
     content = repr(_content(function, []))
-    return f"{getattr(function, '__qualname__', function)}-{hashlib.blake2b(content.encode(), digest_size=12).hexdigest()}"
+    return f"{function.__qualname__}-{hashlib.blake2b(content.encode(), digest_size=12).hexdigest()}"
 
 
 def _content(value: object, met: list[object]) -> object:
@@ -88,8 +89,8 @@ def _content(value: object, met: list[object]) -> object:
             return met.index(value)
         met.append(value)
         named = [value.__globals__[name] for name in value.__code__.co_names if name in value.__globals__]
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return _content(value.__code__, met), [_content(each, met) for each in (*named, *cells, *(value.__defaults__ or ()))]
+        named += [cell.cell_contents for cell in value.__closure__ or ()] + list(value.__defaults__ or ())
+        return _content(value.__code__, met), [_content(each, met) for each in named]
     if isinstance(value, CodeType):
         return value.co_code.hex(), value.co_names, [_content(each, met) for each in value.co_consts]
     if isinstance(value, tuple):

@@ -21,6 +21,7 @@ from queue import SimpleQueue
 from typing import IO, NoReturn, TextIO
 
 CLOSE_S = 0.2  # the longest to wait for the end of a killed process
+ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
 
 

@@ -153,7 +153,7 @@ OWN_MEASURES: tuple[MeasureEntry, ...] = (
     MeasureEntry("jammed", "share of walking people slower than a quarter of Weidmann's speed at their local density",
                  f"{_MEASURES}:Jammed", behaviours=_PEOPLE),
     MeasureEntry("waiting", "share of people who wait at a goal", f"{_MEASURES}:waiting", behaviours=_PEOPLE),
-    MeasureEntry("queuing", "share of people who queue for a goal", f"{_MEASURES}:queuing", behaviours=_PEOPLE),
+    MeasureEntry("queuing", "share of people in queues", f"{_MEASURES}:queuing", behaviours=_PEOPLE),
     MeasureEntry("speed", "speed of walking people relative to their preferred speed", f"{_MEASURES}:Speed",
                  behaviours=_PEOPLE),
     MeasureEntry("overlap", "share of people whose bodies overlap others", f"{_MEASURES}:overlap", behaviours=_PEOPLE),

@@ -16,7 +16,7 @@ from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.grid.cells import Cells
 from crowd_demo.registry.built_in import BEHAVIOURS
-from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import CREEPING, QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
 from crowd_demo.sim.interaction.runs import written_out
 from crowd_demo.sim.neighbours.candidates import Lists, Runs
@@ -163,7 +163,8 @@ def sentence_of(sim: Simulation, slot: int, near: Whole) -> str:
     if not timer > 0:
         return f"walks to {goal} at {speed}"
     most = 2 * sim.settings.crowd.stuck_s  # the state counts no farther
-    return f"blocked by {_what_blocks(sim, c, slot, near)} for {'over ' * (timer >= most)}{timer:.1f} s"
+    held_up = "queues behind" if c.state[slot] == CREEPING else "blocked by"
+    return f"{held_up} {_what_blocks(sim, c, slot, near)} for {'over ' * (timer >= most)}{timer:.1f} s"
 
 
 def _what_blocks(sim: Simulation, c: PeopleColumns, slot: int, near: Whole) -> str:
@@ -261,8 +262,8 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
              ("all one way", f"{np.hypot(vx.mean(), vy.mean()) / max(speed.mean(), 1e-9):.0%}"),
              ("mean push", f"{np.hypot(columns.avoidance_x[slots], columns.avoidance_y[slots]).mean():.2f}")]
     if sim.behaviour.states:
-        counts = np.bincount(np.asarray(getattr(columns, "state"))[slots], minlength=len(sim.behaviour.states))  # noqa: B009
-        rows += [(name, f"{count:,}") for name, count in zip(sim.behaviour.states, counts.tolist(), strict=True)]
+        states = [sim.behaviour.states[state] for state in np.asarray(getattr(columns, "state"))[slots]]  # noqa: B009
+        rows += [(name, f"{states.count(name):,}") for name in dict.fromkeys(sim.behaviour.states)]
     spread = int(slots.max() - slots.min()) + 1
     rows.append(("memory", f"spread over {spread:,} slots"))
     return tuple(rows)

@@ -329,7 +329,7 @@ class World:
         """Return the number of agents in each state, by its name; empty where agents have no states."""
         names = self.behaviour.states
         counts = self._tally.count(self.agents.row("state"), len(names)).tolist() if names else ()
-        return dict(zip(names, counts, strict=True))
+        return {name: sum(count for other, count in zip(names, counts, strict=True) if other == name) for name in names}
 
     def bounds_of(self, behaviour: AgentModel) -> Mapping[str, tuple[float, float]]:
         """Return the least and the greatest value of each column that kernels rely on, by name."""

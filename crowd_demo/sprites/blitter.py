@@ -1,8 +1,8 @@
 """The blitter: a list of sprites, drawn in its order by rows of sixteen pixels.
 
-The screen is cut into slices. A worker draws what touches its slices, in the order of the list, so pixels do not depend on
-the number of workers. When the list ascends in `top`, a slice finds its part of the list by bisection. Pixels are those of
-pygame's premultiplied blend. Cost: the rows of the sprites in view, sixteen pixels at a time.
+The screen is cut into slices. A worker draws what touches its slices, in the order of the list, so pixels do not
+depend on the number of workers. When the list ascends in `top`, a slice finds its part of the list by bisection.
+Pixels are those of pygame's premultiplied blend. Cost: the rows of the sprites in view, sixteen pixels at a time.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def _draw_rows(target: Words, pitch: int, x: int, y: int, rows: int, source: Wor
 
 
 @device
-def _draw_cut_rows(target: Words, pitch: int, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
-                   columns: int, tint: Int) -> None:
+def _draw_cut_rows(target: Words, pitch: int, width: int, x: int, y: int, rows: int, source: Words, start: int,
+                   stride: int, columns: int, tint: Int) -> None:
     """Draw a sprite that the left or right edge of the screen cuts, pixel by pixel."""
     for row in range(rows):
         for column in range(max(0, -x), min(columns, width - x)):

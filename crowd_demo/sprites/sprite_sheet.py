@@ -23,21 +23,23 @@ FAR = 1 << 29  # pixels: farther away nothing is drawn, and sums of positions fi
 class SpriteSheet:
     """Frames of a picture: a surface, or the path of a file.
 
-    `frames` are (columns, rows) of equal cells, numbered row by row, or a list of rectangles (left, top, width, height).
-    Each frame is trimmed to its visible pixels, whose alpha is premultiplied. `count` is the number of frames.
-    Raises ValueError for frames that are not in the picture.
+    `frames` are (columns, rows) of equal cells, numbered row by row, or a list of rectangles (left, top, width,
+    height). Each frame is trimmed to its visible pixels, whose alpha is premultiplied. `count` is the number of
+    frames. Raises ValueError for frames that are not in the picture.
     """
 
-    def __init__(self, picture: pygame.Surface | str | Path, frames: tuple[int, int] | Sequence[ArrayLike] = (1, 1)) -> None:
+    def __init__(self, picture: pygame.Surface | str | Path,
+                 frames: tuple[int, int] | Sequence[ArrayLike] = (1, 1)) -> None:
         loaded = picture if isinstance(picture, pygame.Surface) else pygame.image.load(picture)
         surface = loaded.convert(argb((1, 1))).premul_alpha()
         rectangles = np.asarray(frames, np.int32)
         if rectangles.shape == (2,) and (rectangles > 0).all():
             columns, rows = rectangles.tolist()
             wide, high = surface.get_width() // columns, surface.get_height() // rows
-            rectangles = np.array([(c * wide, r * high, wide, high) for r in range(rows) for c in range(columns)], np.int32)
+            corners = [(column * wide, row * high) for row in range(rows) for column in range(columns)]
+            rectangles = np.array([(*corner, wide, high) for corner in corners], np.int32)
         if rectangles.ndim != 2 or rectangles.shape[1] != 4 or not len(rectangles):
-            raise ValueError(f"frames: must be (columns, rows) or a list of (left, top, width, height), not {frames!r:.60}")
+            raise ValueError(f"frames: must be (columns, rows) or [(left, top, width, height), ...], not {frames!r:.60}")
         self.count = len(rectangles)
         cells = [surface.subsurface(rectangle) for rectangle in rectangles.tolist()]
         box = np.array([tuple(cell.get_bounding_rect()) for cell in cells], np.int32)
@@ -57,10 +59,11 @@ class SpriteSheet:
         return self._pixels._replace(pixels=others | blue << np.uint32(16) | red)
 
     def pixels_for(self, screen: pygame.Surface) -> Pixels:
-        """Return the frames in the order of a surface's channels. Raises ValueError for a surface that has another one."""
+        """Return the frames in the order of a surface's channels. Raises ValueError for any other surface."""
         *masks, alpha = screen.get_masks()
-        if screen.get_bitsize() != 32 or tuple(masks) not in (MASKS, MASKS[::-1]) or alpha & 0xFFFFFFFF not in (0, ALPHA):
-            raise ValueError("screen: must have 32 bits per pixel, alpha or nothing in the highest byte, and red or blue next")
+        fits = tuple(masks) in (MASKS, MASKS[::-1]) and alpha & 0xFFFFFFFF in (0, ALPHA)
+        if screen.get_bitsize() != 32 or not fits:
+            raise ValueError("screen: must have 32 bits per pixel, alpha or nothing in the highest byte, red or blue next")
         return self._in_order(tuple(masks))
 
 
@@ -68,10 +71,10 @@ def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: Array
               order: ArrayLike | None = None, threads: int | Literal["auto"] = "auto") -> None:
     """Draw frame[k] of a sheet with its left upper corner at (x[k], y[k]), for all k from first to last.
 
-    x and y are numbers[n] of any type, rounded down to whole pixels; `frame` is whole numbers[n], or one for all. `order`
-    lists what is drawn, back to front: `np.argsort(y)`. The screen is any surface of 32 bits per pixel; its clipping
-    rectangle is kept. Pixels are those of pygame's BLEND_PREMULTIPLIED, for any number of threads. O(n + visible rows).
-    Raises ValueError that names the first element that is wrong.
+    x and y are numbers[n] of any type, rounded down to whole pixels; `frame` is whole numbers[n], or one for all.
+    `order` lists what is drawn, back to front: `np.argsort(y)`. The screen is any surface of 32 bits per pixel; its
+    clipping rectangle is kept. Pixels are those of pygame's BLEND_PREMULTIPLIED, for any number of threads. O(n +
+    visible rows). Raises ValueError that names the first element that is wrong.
     """
     pixels = sheet.pixels_for(screen)
     clip = screen.get_clip()
@@ -103,6 +106,6 @@ def _whole(name: str, values: ArrayLike, corner: int) -> Ints:
 
 
 def _rows_of(surface: pygame.Surface) -> Frame:
-    """Return the pixels with whatever lies in memory between rows, which belongs to the surface that this is a part of."""
+    """Return the pixels, and between rows whatever lies there: pixels of a larger surface."""
     view = frame_of(surface)
     return np.lib.stride_tricks.as_strided(view, (view.shape[0], view.strides[0] // 4), view.strides)

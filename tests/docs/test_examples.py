@@ -148,6 +148,15 @@ def test_the_example_gives_one_sum_scalar_and_in_lanes_by_any_number_of_workers(
     assert {int(found) for _, _, found in rows} == {expected()}
 
 
+@pytest.mark.parametrize("page", ["grid", "sprites"])
+def test_the_example_of_a_page_runs(page: str, tmp_path: Path) -> None:
+    text = (ROOT / f"docs/{page}.md").read_text("utf-8")
+    (code,) = re.findall(r"<!-- a test runs this -->\n```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "example.py").write_text(code, "utf-8")
+    done = run(str(tmp_path / "example.py"), SDL_VIDEODRIVER="dummy")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.quick
 def test_the_table_names_files_that_exist() -> None:
     rows = re.findall(r"^\| (`[^|]*`) \|", LANES_PAGE, re.MULTILINE)

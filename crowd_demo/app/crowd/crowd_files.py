@@ -12,7 +12,7 @@ from shlex import quote
 from crowd_demo.app.crowd.crowd import Crowd, agents_at_start
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.host.child import start
+from crowd_demo.host.child import ONE_THREAD, start
 from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Recording, write_clip
 from crowd_demo.host.recording.saves import SUFFIX, Save, newest, read_save, write_save
@@ -29,7 +29,6 @@ LONG_S = 8.0  # to read a command
 MAX_AT_ONCE = 2  # save files that are being written or wait for that
 EXPORTED_S = 30.0  # of the past that becomes a page
 EXPORTER = "crowd_demo.extras.commands.export"  # which reads what is written here, and must not be imported: it lies above
-ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def replay_command(path: Path) -> str:

@@ -1,1 +1,1 @@
-"""The commands of the extras; importing one imports neither NumPy nor Numba."""
+"""All commands but `run` and `replay`; importing one imports neither NumPy nor Numba."""

@@ -33,7 +33,7 @@ from crowd_demo.config.memory import shortage
 from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, checked_config, has_matplotlib, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
-from crowd_demo.registry.entries import load
+from crowd_demo.registry.entries import Technique, Value, load
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.registry.texts import reason
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from crowd_demo.extras.lab.claims.lab_run import LabRun
     from crowd_demo.extras.lab.claims.results import Results
     from crowd_demo.extras.lab.validate.validation import Validation
-    from crowd_demo.registry.entries import Technique, Value
 
 # --- techniques --------------------------------------------------------------------------------------------------------
 
@@ -130,8 +129,8 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
 
         with ProgressLine("motion") as line:
             found = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
-        flows = {tick: {**each._asdict(), "gaps": [gap._asdict() for gap in each.gaps]} for tick, each in found.items()}
-        return _show_crowd("motion", "people", flow_table(found), args, config, {"flow": flows})
+        return _show_crowd("motion", "people", flow_table(found), args, config,
+                           {"flow": {tick: each._asdict() for tick, each in found.items()}})
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)

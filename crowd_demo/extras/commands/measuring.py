@@ -31,6 +31,7 @@ from crowd_demo.cli.arguments import (
     seconds,
     unwritable_report,
 )
+from crowd_demo.config.optimizations import known, with_values
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import STDOUT, ProgressLine
 from crowd_demo.host.system import in_thread
@@ -158,8 +159,6 @@ def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Ite
 # --- techniques ------------------------------------------------------------------------------------------------------
 
 def _read_ablate(args: argparse.Namespace) -> tuple[Config, list[Technique]]:
-    from crowd_demo.config.optimizations import known
-
     config = crowd_config(args)
     chosen = [BY_PATH[known(path)] for path in args.paths or BY_PATH]
     refuse(unwritable_report(args))
@@ -199,8 +198,6 @@ def _largest(args: argparse.Namespace, config: Config) -> int:
 
 
 def _read_why(args: argparse.Namespace) -> tuple[Config, Technique | None]:
-    from crowd_demo.config.optimizations import known
-
     config = crowd_config(args)
     technique = BY_PATH[known(args.without)] if args.without else None
     refuse(unwritable_report(args))
@@ -208,7 +205,6 @@ def _read_why(args: argparse.Namespace) -> tuple[Config, Technique | None]:
 
 
 def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> int:
-    from crowd_demo.config.optimizations import with_values
     from crowd_demo.extras.why import as_table, why
     from crowd_demo.sim.simulation import Simulation
 

@@ -30,7 +30,6 @@ from crowd_demo.registry.texts import error_line
 
 POLL_S = 0.1
 MAX_DEATHS = 3  # of processes in one run, which is then taken to be the reason
-ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 CONNECT_S = 15.0
 GONE = "the scheduler is gone"
 NO_EXTRA = "Dask is not installed: pip install crowd-demo[cluster]"
@@ -132,7 +131,7 @@ class Process:
 
     def __init__(self) -> None:
         self._process = child.start(
-            __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
+            __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **child.ONE_THREAD},
             start_new_session=True)  # Ctrl-C is for the program, which then ends its workers
         self._talk = child.talk_to(self._process)
         self.close = self._talk.close

@@ -20,7 +20,7 @@ from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.extras.walking import is_jammed, nearest, people, squares, surroundings, wants_to_walk
 from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.entries import load
-from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.fundamental_diagram import Line, steps_across
 from crowd_demo.sim.simulation import Simulation
 
@@ -89,12 +89,12 @@ class Whereabouts:
 
 # --- people who walk to goals ------------------------------------------------------------------------------------------
 
-def _share_in(state: int, sim: Simulation) -> float | None:
+def _share_in(state: str, sim: Simulation) -> float | None:
     """Return the share of people who are in a state."""
-    return float(np.mean(people(sim).state == state)) if sim.agents.count else None
+    return sim.states()[state] / sim.agents.count if sim.agents.count else None
 
 
-stuck, waiting, queuing = (partial(_share_in, state) for state in (STUCK, WAITING, QUEUING))
+stuck, waiting, queuing = (partial(_share_in, state) for state in ("stuck", "waiting", "queuing"))
 
 
 def overlap(sim: Simulation) -> float | None:

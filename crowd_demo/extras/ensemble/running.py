@@ -28,7 +28,7 @@ from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
 from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.extras.ensemble.plan import Plan, Run
-from crowd_demo.extras.ensemble.table import PLOT, Table, finished_keys, make_table, parquet
+from crowd_demo.extras.ensemble.table import PLOT, Table, make_table, parquet
 from crowd_demo.host.files import MACHINE, is_special, sealed_line, unsealed, write_file
 from crowd_demo.host.streams import duration
 from crowd_demo.measure.experiment import header
@@ -54,7 +54,7 @@ class Session:
         for name in (MANIFEST, TABLE, PARQUET, PLOT):
             check_file(out / name, out)
         rows, self.damaged = read_rows(out / ROWS)
-        finished = set() if again else finished_keys(rows)
+        finished = set() if again else {row.key for row in rows if row.state_hash}  # what failed is tried again
         self.missing = [run for run in plan.runs if run.key not in finished]
         self.made, self.errors, self.workers = 0, dict[str, str](), 0
         self._plan, self._out = plan, out

@@ -88,11 +88,6 @@ def make_table(plan: Plan, rows: Iterable[RunRow]) -> Table:
     return Table(columns, merged, tuple(chain.from_iterable(differences.values())), circumstances)
 
 
-def finished_keys(rows: Iterable[RunRow]) -> set[str]:
-    """The keys that need not be made again. What failed is tried again."""
-    return {row.key for row in rows if row.state_hash}
-
-
 def table_row(plan: Plan, run: Run, rows: Sequence[RunRow], differences: Sequence[Difference] = ()) -> dict[str, Cell]:
     """One row of the table, of rows in the order of time: that which finished first, else the last that failed."""
     row = next((row for row in rows if row.state_hash), rows[-1] if rows else RunRow(key=run.key))

@@ -17,9 +17,17 @@ from crowd_demo.compute.arrays import Bytes, Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd_memory import add_at, lower_to
 from crowd_demo.extras.gpu import cuda
-from crowd_demo.extras.gpu.stages import GpuCrowd, GpuMove, GpuStage, Made, stages_on
+from crowd_demo.extras.gpu.stages import Directions, GpuCrowd, GpuMove, GpuStage, Made, stages_on
 from crowd_demo.grid.cells import Cells
-from crowd_demo.sim.behaviours.contact import MAX_PASSES, Contact, ContactPass, ContactRules, Shifts, SmallCells
+from crowd_demo.sim.behaviours.contact import (
+    MAX_PASSES,
+    Contact,
+    ContactPass,
+    ContactRules,
+    Shifts,
+    SmallCells,
+    with_shifts,
+)
 from crowd_demo.sim.behaviours.destinations import (
     FRONT,
     HELD,
@@ -38,6 +46,7 @@ from crowd_demo.sim.behaviours.destinations import (
 )
 from crowd_demo.sim.behaviours.people import Walk, WalkRules
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns, PeopleRules, rules_of
+from crowd_demo.sim.behaviours.routes import Routes
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, WaysOut, next_heading
 from crowd_demo.sim.interaction.nearest import NeighbourLimits
@@ -46,7 +55,7 @@ from crowd_demo.sim.interaction.strips import accumulate_alone
 from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.state import MovingColumns
+from crowd_demo.sim.terrain.crowding import Prices
 from crowd_demo.sim.terrain.flow_fields import FlowField
 from crowd_demo.sim.terrain.ground import Ground, in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import Walls, tile_at
@@ -129,7 +138,7 @@ def exchange_people_each(worker: int, workers: int, c: PeopleColumns, agents: in
 
 
 @kernel
-def touch_each(worker: int, workers: int, cells: Cells, cell: Ints, c: MovingColumns, agents: int,
+def touch_each(worker: int, workers: int, cells: Cells, cell: Ints, c: PeopleColumns, agents: int,
                rules: ContactRules) -> None:
     """Write the shifts of all agents, for one pass; `cell` is that of each slot."""
     for k in range(worker, agents, workers):
@@ -166,6 +175,25 @@ def ground_of(crowd: GpuCrowd, world: World) -> Ground:
 
 def destinations_of(crowd: GpuCrowd, areas: DestinationAreas) -> Destinations:
     return crowd.copy("destinations", areas.refreshed())
+
+
+def fields_of(crowd: GpuCrowd, world: World) -> FlowField:
+    """Return the flow fields on the GPU; those that were made since the last step are copied."""
+    made, gpu = world.flow_fields, crowd.gpu
+    direction = made.fields.direction
+    if crowd.directions.of is not direction:
+        crowd.directions = Directions(direction, gpu.array(direction.shape, np.uint8), np.zeros_like(made.versions))
+    _, copied, versions = crowd.directions
+    for goal in np.flatnonzero(versions != made.versions):
+        gpu.upload(direction[goal], gpu.row(copied, int(goal), direction.dtype))
+    versions[:] = made.versions
+    goal_x, goal_y = (crowd.copy(name, getattr(made.fields, name)) for name in ("goal_x", "goal_y"))
+    return FlowField(copied, goal_x, goal_y, made.fields.rounds)
+
+
+def routes_on(crowd: GpuCrowd, world: World) -> Routes:
+    prices = world.crowding.prices(world.tick)
+    return Routes(fields_of(crowd, world), Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen)))
 
 
 # --- the stages ------------------------------------------------------------------------------------------------------
@@ -230,6 +258,7 @@ class MakeFields(MakeFlowFields):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         workers = min(world.workers, world.flow_fields.asked.shape[0])
+        self.ask(world)
         return self.areas.ways.launches_of_fields(world.crowding.prices(world.tick), workers)
 
 
@@ -237,25 +266,11 @@ class GpuHeadings(MadeOf[TakeHeadings]):
     """Give agents that are due a new heading."""
 
     name = "paths"
-    _of: Bytes | None = None
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
-        return (crowd.launch(take_headings_each, agents, columns, agents, walls_of(crowd, world), self.fields(world),
+        return (crowd.launch(take_headings_each, agents, columns, agents, walls_of(crowd, world), fields_of(crowd, world),
                              id_schedule(world.tick, world.options.stagger.paths)),)
-
-    def fields(self, world: World) -> FlowField:
-        """Return the flow fields on the GPU; those that were made since the last step are copied."""
-        made, gpu = world.flow_fields, self.crowd.gpu
-        direction = made.fields.direction
-        if self._of is not direction:
-            self._of, self._direction = direction, gpu.array(direction.shape, np.uint8)
-            self._versions = np.zeros_like(made.versions)
-        for goal in np.flatnonzero(self._versions != made.versions):
-            gpu.upload(direction[goal], gpu.row(self._direction, int(goal), direction.dtype))
-        self._versions[:] = made.versions
-        goal_x, goal_y = (self.crowd.copy(name, getattr(made.fields, name)) for name in ("goal_x", "goal_y"))
-        return FlowField(self._direction, goal_x, goal_y, made.fields.rounds)
 
 
 class GpuAdmit(MadeOf[Admit]):
@@ -314,7 +329,8 @@ class GpuWalk(GpuMove):
         self.areas = stage.areas
 
     def rules(self, world: World) -> WalkRules:
-        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(self.crowd, self.areas), walls_of(self.crowd, world))
+        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(self.crowd, self.areas), walls_of(self.crowd, world),
+                         routes_on(self.crowd, world))
 
 
 class GpuSmallCells(MadeOf[SmallCells]):
@@ -354,7 +370,7 @@ class GpuPass(GpuStage):
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, c, agents = self.ready(world)
         by = self.sorted_by
-        view = MovingColumns(c.id, c.x, c.y, c.vx, c.vy, *by.shifts)
+        view = with_shifts(cast(PeopleColumns, c), by.shifts)
         return (crowd.launch(touch_each, agents, by.cells, by.grid.cell, view, agents, self.contact.rules),
                 *crowd.moving(world, by.shifts))
 

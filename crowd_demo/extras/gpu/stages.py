@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Bytes, Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch
 from crowd_demo.extras.gpu import kernels
 from crowd_demo.extras.gpu.kernels import COUNTERS, GROUP, ROWS, GpuGrid
@@ -32,6 +32,14 @@ T = TypeVar("T")
 Levels = list[tuple[Ints, int]]  # arrays, each with its length
 
 
+class Directions(NamedTuple):
+    """The directions of flow fields, and their copy on the GPU."""
+
+    of: Bytes | None
+    copy: Bytes
+    versions: Longs  # [D]: of the fields in the copy
+
+
 class GpuCrowd:
     """The memory of a crowd on a GPU, and its present columns."""
 
@@ -40,6 +48,7 @@ class GpuCrowd:
         self.counted = np.zeros((ROWS, COUNTERS), np.int64)  # in the last step
         self._made_for: tuple[Sizes | None, int] = None, -1
         self._written = -1  # `Agents.writes`, when they were copied to the GPU
+        self.directions = Directions(None, np.zeros((0, 0, 0), np.uint8), np.zeros(0, np.int64))
         self._kept: KeptNeighbours | None = None
         self._copies: dict[str, tuple[object, int, object]] = {}  # of records: what was copied last, and its copy
 

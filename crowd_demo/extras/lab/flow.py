@@ -65,17 +65,7 @@ def ghosts(config: Config) -> Config:
     return config.model_copy(update={"crowd": crowd, "optimizations": with_values(config.optimizations, techniques)})
 
 
-class GapFlow(NamedTuple):
-    """A gap, its place in world units and its width in metres; people per metre and second there."""
-
-    x: float
-    y: float
-    metres: float
-    wanted: float
-    passed: tuple[float, float]  # each way
-
-
-class Flow(NamedTuple):
+class FlowFigures(NamedTuple):
     """The figures after one step of REPORTED."""
 
     hardly_move: float
@@ -83,7 +73,7 @@ class Flow(NamedTuple):
     longest_s: float
     arrivals_per_minute: float
     trip_m: float
-    gaps: list[GapFlow]
+    gaps: dict[str, tuple[float, float]]  # people per metre and second each way, by where it is
 
 
 class FlowWatch:
@@ -171,7 +161,7 @@ def busiest(watch: FlowWatch, seconds: float) -> list[tuple[Gap, float]]:
     return chosen
 
 
-def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> dict[int, Flow]:
+def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> dict[int, FlowFigures]:
     """Return the figures of every step of REPORTED."""
     wanted = FlowWatch(Simulation(ghosts(config)))
     wanted.run(REPORTED[0], tell)
@@ -183,26 +173,26 @@ def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> 
         watch.run(tick - round(HARDLY_S / watch.sim.dt), tell)
         then = watch.now
         watch.run(tick, tell)
-        found[tick] = _figures(watch, then, [_gap_flow(watch, gap, flow, crossed) for gap, flow in gaps])
+        passed = {_gap_text(watch, gap, flow): watch.through(gap, crossed, WINDOW * watch.sim.dt) for gap, flow in gaps}
+        found[tick] = _figures(watch, then, {text: tuple(ways.tolist()) for text, ways in passed.items()})
     return found
 
 
-def _gap_flow(watch: FlowWatch, gap: Gap, wanted: float, since: Longs) -> GapFlow:
+def _gap_text(watch: FlowWatch, gap: Gap, wanted: float) -> str:
     x, y = gap.middle * float(watch.sim.terrain.walls.tile)
-    there, back = watch.through(gap, since, WINDOW * watch.sim.dt)
-    return GapFlow(float(x), float(y), (gap.last - gap.first) * watch.tile_m, wanted, (float(there), float(back)))
+    return f"gap {(gap.last - gap.first) * watch.tile_m:.1f} m at {x:.0f}, {y:.0f}: wanted {wanted:.1f}/(m s), passed"
 
 
-def _figures(watch: FlowWatch, then: PeopleColumns, gaps: list[GapFlow]) -> Flow:
+def _figures(watch: FlowWatch, then: PeopleColumns, gaps: dict[str, tuple[float, float]]) -> FlowFigures:
     c = watch.now
     moved = np.hypot(c.x - then.x, c.y - then.y)
     walks = wants_to_walk(then) & wants_to_walk(c) & (c.speed == then.speed)
     minutes = (watch.sim.tick - BEGIN) * watch.sim.dt / 60
-    return Flow(float(np.mean(walks & (moved < HARDLY * HARDLY_S * c.speed))), float(np.mean(watch.waited > 60)),
-                float(watch.waited.max()), watch.arrivals / minutes, watch.trips_m / max(watch.arrivals, 1), gaps)
+    return FlowFigures(float(np.mean(walks & (moved < HARDLY * HARDLY_S * c.speed))), float(np.mean(watch.waited > 60)),
+                       float(watch.waited.max()), watch.arrivals / minutes, watch.trips_m / max(watch.arrivals, 1), gaps)
 
 
-def flow_table(found: dict[int, Flow]) -> str:
+def flow_table(found: dict[int, FlowFigures]) -> str:
     """A column for each step, then a line for each gap."""
     each = list(found.values())
     rows = [("after step", *(f"{tick:,}" for tick in found)),
@@ -210,9 +200,6 @@ def flow_table(found: dict[int, Flow]) -> str:
             ("no progress for 60 s", *(f"{f.no_progress_60_s:.1%}" for f in each)),
             ("longest without progress", *(f"{f.longest_s:.0f} s" for f in each)),
             ("arrivals per minute", *(f"{f.arrivals_per_minute:.0f}" for f in each)),
-            ("mean trip of those who arrive", *(f"{f.trip_m:.0f} m" for f in each))]
-    for number, gap in enumerate(each[0].gaps):
-        passed = [f.gaps[number].passed for f in each]
-        rows.append((f"gap {gap.metres:.1f} m at {gap.x:.0f}, {gap.y:.0f}: wanted {gap.wanted:.1f}/(m s), passed",
-                     *(f"{sum(ways):.2f} ({min(ways):.2f} back)" for ways in passed)))
+            ("mean trip of those who arrive", *(f"{f.trip_m:.0f} m" for f in each)),
+            *((gap, *(f"{sum(f.gaps[gap]):.2f} ({min(f.gaps[gap]):.2f} back)" for f in each)) for gap in each[0].gaps)]
     return aligned(rows)

@@ -37,7 +37,7 @@ from crowd_demo.extras.walking import (
 )
 from crowd_demo.measure.experiment import aligned
 from crowd_demo.render.figures.people import LEAST_SPEED, Facings, face_all, facings
-from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.fundamental_diagram import CAPACITY
 from crowd_demo.sim.simulation import Simulation
 
@@ -46,7 +46,7 @@ HEAD_ON = -0.5  # cosine of the angle between two velocities
 NEAR = 4.0
 WALKED_S, WATCHED_S, IDLE_S, IDLE = 1.0, 5.0, 20.0, 24.0
 NEARER = {"below_10_5": 10.5, "below_6": 6, "below_2": 2}  # distances to the nearest neighbour, by the name of a figure
-STATES = {"stuck": STUCK, "waiting": WAITING, "queuing": QUEUING}
+STATES = "stuck", "waiting", "queuing"
 Figures = Mapping[str, float]  # by name, as JSON has them
 
 
@@ -157,7 +157,8 @@ def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
     pace, walks = speed / c.speed, wants_to_walk(c)
     most, moving = densest(c.x, c.y, pace)
     nearer = {name: float(np.mean(least < distance)) for name, distance in NEARER.items()}
-    states = {name: float(np.mean(c.state == state)) for name, state in STATES.items()}
+    counts = sim.states()
+    states = {name: counts[name] / len(c.id) for name in STATES}
     means = {name: float(values[walks].mean()) if walks.any() else 0.0 for name, values in (("pace", pace), ("speed", speed))}
     sim.step(round(WALKED_S / sim.dt) - 1)
     figures = {**nearer, "densest": most, "densest_moving": moving, **states, **means,

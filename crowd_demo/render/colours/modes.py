@@ -73,7 +73,8 @@ class StateColours(ColourMode):
         return (numbering(sim.workers, slots, StateMode(state), number),)
 
     def legend(self, sim: Simulation) -> Legend:
-        return Legend("state", tuple(self.colours(sim)), _names(sim))
+        known = dict(zip(_names(sim), self.colours(sim), strict=True))
+        return Legend("state", tuple(known.values()), tuple(known))
 
 
 def _names(sim: Simulation) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ from crowd_demo.render.drawing import (
 from crowd_demo.render.figures import sprited
 from crowd_demo.render.figures.sprited import Sprited, draw_list, sector, slopes
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_dyed, load_sheet
-from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import STUCK, WAITING, WALKING, PeopleColumns
 from crowd_demo.sim.store.sparse_set import Handles
 from crowd_demo.sprites.blitter import DrawList
 from crowd_demo.sprites.pixels import Frame
@@ -200,11 +200,11 @@ def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
 @implements(number_of, PeopleMode)
 def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Register:
     state = gather(mode.state, slots)  # people who queue look like people who walk
-    return appearance_of_id(gather(mode.id, slots), mode.appearances) * DRAWN_STATES + select(state == QUEUING, WALKING, state)
+    return appearance_of_id(gather(mode.id, slots), mode.appearances) * DRAWN_STATES + select(state > STUCK, WALKING, state)
 
 
 class PeopleFigures(Sprited):
-    MARKS = True
+    MARKS, OUTLINED = True, True
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]
@@ -284,7 +284,8 @@ def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead:
     for spot in range(rows * columns):
         chosen.key[spot] = NOBODY
     for slot in slots:
-        power = strength(state[slot], timer[slot], fading) if state[slot] != WALKING else 0
+        has_icon = state[slot] == WAITING or state[slot] == STUCK
+        power = strength(state[slot], timer[slot], fading) if has_icon else 0
         if power > 0:
             x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
             column = _spot(x) - spots.column0

@@ -53,6 +53,7 @@ SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two no
 FADE = 1.15**2
 LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
 MAX_EXPOSURE = 4.0
+SHADOW_PX, SPECK_PX, MANY = 2.5, 5.0, 100_000  # areas of outlined figures that are light, while there are fewer
 
 
 def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameInput, ordered: bool = False) -> None:
@@ -166,8 +167,11 @@ class Poses:
 class Sprited(ABC):
     """Figures of `sheet`; an agent is `units` large in the world and `pixels` large on the sheet.
 
+    `OUTLINED` figures that are light lie on specks of shadow, so they stand out from any ground.
     `appearances` has the appearance of each sprite: sprites of one appearance have one mean colour.
     """
+
+    OUTLINED = False
 
     def __init__(self, sheet: AnySheet, units: float, pixels: float, appearances: Ints) -> None:
         self._sheet, self._units, self._units_a_pixel = sheet, units, units / pixels
@@ -250,9 +254,16 @@ class Sprited(ABC):
         else:
             self._number_launch(now, slots).run()
             light = Shades(self._number[:len(slots)], self._means.colours)
+        area_px = self._area_px(now, shades)
+        if self.OUTLINED and now.handles.limit < MANY:
+            self._add_light(frame, now, slots, light._replace(palette=np.zeros_like(light.palette)), SHADOW_PX)
+            area_px = max(area_px, SPECK_PX)
+        return self._add_light(frame, now, slots, light, area_px)
+
+    def _add_light(self, frame: Frame, now: FrameInput, slots: Ints, light: Shades, area_px: float) -> int:
         if now.options.blitter == "pygame":
-            return draw_plain(slots, now.agents, now.ahead, now.view, light, self._area_px(now, shades), frame)
-        run(self._light_launches(now, slots, light, self._area_px(now, shades), frame))
+            return draw_plain(slots, now.agents, now.ahead, now.view, light, area_px, frame)
+        run(self._light_launches(now, slots, light, area_px, frame))
         return int(self._light.on_screen.sum())
 
     # --- colours -----------------------------------------------------------------------------------------------------

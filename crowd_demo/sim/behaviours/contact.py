@@ -33,6 +33,7 @@ from crowd_demo.compute.packed import halves, squares_apart
 from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, root, scramble, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, store, take_block
 from crowd_demo.grid.cells import Cells
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns, is_held_up, people_of
 from crowd_demo.sim.behaviours.steering import advance, move_launch
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
@@ -42,7 +43,7 @@ from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, Interaction
 from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.state import Columns, MovingColumns
+from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.world import Sizes, World
 
@@ -54,7 +55,7 @@ MANY = 400  # candidates of a register, on average: from here on smaller cells p
 FIXED = 4096  # steps of a unit in the sums
 STEPS = 8  # of a unit, in positions of 16 bits: they wrap at 8,192 units, and then somebody far away may be listed
 ROUNDING = 2  # steps: two positions that are rounded come closer or go apart by less
-POSITIONS = 3  # the row of the strip that has them, after those of `Body`
+POSITIONS = 5  # the row of the strip that has them, after those of `Body`
 
 
 class Body(NamedTuple):
@@ -62,6 +63,8 @@ class Body(NamedTuple):
 
     x: Float
     y: Float
+    way_x: Float  # heading of who is held up, else 0
+    way_y: Float
     id: Int
 
 
@@ -72,14 +75,17 @@ class ContactRules(NamedTuple):
     reach_sq: np.float32
     relax: np.float32
     longest: np.float32  # shift in one pass
+    squeeze: np.float32  # part of the reach that two who are held up head on do without
     near_sq: np.int32  # square of the distance in positions of 16 bits from which on two agents do not touch
 
 
 # --- who overlaps whom -----------------------------------------------------------------------------------------------
 
 @implements(pairwise.observe, ContactRules)
-def observe(rules: ContactRules, columns: Columns, slots: Int) -> Body:
-    return Body(gather(columns.x, slots), gather(columns.y, slots), gather(columns.id, slots))
+def observe(rules: ContactRules, columns: PeopleColumns, slots: Int) -> Body:
+    held_up = is_held_up(gather(columns.state, slots))
+    return Body(gather(columns.x, slots), gather(columns.y, slots), select(held_up, gather(columns.heading_x, slots), 0),
+                select(held_up, gather(columns.heading_y, slots), 0), gather(columns.id, slots))
 
 
 @device
@@ -96,9 +102,11 @@ def accumulate(rules: ContactRules, me: Body, other: Body, sums: Sums) -> Sums:
     overlaps = touches(rules, me, other)
     if any_set(overlaps):  # seldom: most candidates are far away
         count, sum_x, sum_y = sums
+        reach = rules.reach * (1 - rules.squeeze * max(0, 0 - (me.way_x * other.way_x + me.way_y * other.way_y)))
+        overlaps = overlaps & (distance_sq < reach * reach)
         apart = overlaps & (distance_sq > 0)
         distance = root(select(apart, distance_sq, 1))
-        weight = (rules.reach - distance) / distance * (FIXED / 2)
+        weight = (reach - distance) / distance * (FIXED / 2)
         term_x, term_y = select(apart, to_int(weight * dx), 0), select(apart, to_int(weight * dy), 0)
         same = overlaps & (distance_sq <= 0)
         if any_set(same):  # on the very same spot: in a direction drawn for the pair, opposite for the two
@@ -131,7 +139,7 @@ class NearAgents(NamedTuple):
 
 
 @formula
-def _write_positions(rules: ContactRules, columns: Columns, rows: Ints, size: int) -> None:
+def _write_positions(rules: ContactRules, columns: PeopleColumns, rows: Ints, size: int) -> None:
     """Write the positions of 16 bits of those in the strip."""
     for at in range(0, size, LANES):
         found = read_strip(rules, columns, rows, Contiguous(at))
@@ -148,7 +156,7 @@ def _list_near(positions: Ints, mine: Register, first: int, last: int, near_sq: 
 
 
 @device
-def _list_all(cells: Cells, columns: MovingColumns, rules: ContactRules, row: int, left: int, right: int, own: int, me: Body,
+def _list_all(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: int, left: int, right: int, own: int, me: Body,
               strip: Strip, listed: Ints) -> tuple[Int, int]:
     """List who may touch the agents of a register; return how many these are, and how many were tested.
 
@@ -175,7 +183,7 @@ def _list_all(cells: Cells, columns: MovingColumns, rules: ContactRules, row: in
 
 
 @device
-def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: int, begin: int, end: int, strip: Strip,
+def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: int, begin: int, end: int, strip: Strip,
                listed: Ints, shifts: Floats, counters: Longs) -> None:
     """Move order[begin:end], agents of one row, apart from whom they touch."""
     cell = row * cells.columns
@@ -204,7 +212,7 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
 
 
 @kernel
-def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, rules: ContactRules, blocks: Blocks,
+def touch_rows(worker: int, workers: int, cells: Cells, columns: PeopleColumns, rules: ContactRules, blocks: Blocks,
                strips: Strips, near: NearAgents) -> None:
     """Write the shifts of this worker's blocks of rows, for one pass."""
     block = take_block(strips.queue, 1)
@@ -237,17 +245,23 @@ def move_apart(shifts: Shifts, ground: Ground, columns: Columns, at: Int, x: Flo
     return slide(ground, x, y, pick(shifts.x, at, x), pick(shifts.y, at, x))
 
 
-def rules_of_contact(body: float) -> ContactRules:
+def rules_of_contact(body: float, shoulders: float) -> ContactRules:
     reach = np.float32(2 * body)
     near = float(reach) * STEPS + ROUNDING
-    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body), np.int32(near * near + 1))
+    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body), np.float32(shoulders),
+                        np.int32(near * near + 1))
+
+
+def with_shifts(c: PeopleColumns, shifts: Shifts) -> PeopleColumns:
+    """Return the columns of people, with shifts in those of the interaction."""
+    return c._replace(avoidance_x=shifts.x, avoidance_y=shifts.y, next_update=shifts.next_update)
 
 
 class Contact:
     """Rules, working memory and candidates, which the passes of a step share."""
 
-    def __init__(self, body: float) -> None:
-        self.rules = rules_of_contact(body)
+    def __init__(self, body: float, shoulders: float) -> None:
+        self.rules = rules_of_contact(body, shoulders)
         self.cells: Cells
         self.memory: InteractionMemory
         self.near: NearAgents | None = None
@@ -306,8 +320,7 @@ class Contact:
         ns = CONTACT_LANES_NS if simd else CONTACT_NS
         if world.options.neighbours == "none":
             ns = agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
-        columns = agents.columns
-        view = MovingColumns(columns.id, columns.x, columns.y, columns.vx, columns.vy, *self.shifts)
+        view = with_shifts(people_of(world).columns, self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
         if simd:
             return self._row_launch(view, memory), move_launch(world, self.shifts)
@@ -316,7 +329,7 @@ class Contact:
         given = InteractionInput(view, self.rules, everybody)
         return (*memory.launches(self.cells, given, agents.count, simd), move_launch(world, self.shifts))
 
-    def _row_launch(self, view: MovingColumns, memory: InteractionMemory) -> Launch:
+    def _row_launch(self, view: PeopleColumns, memory: InteractionMemory) -> Launch:
         """Return the launch of the quicker kernel; who is in which row is the same in all passes of a step."""
         self.blocks = self.blocks or memory.row_blocks(self.cells)
         strips = memory.begin()
@@ -339,7 +352,7 @@ class SmallCells(Stage):
 
     def retune(self, world: World) -> None:
         """Take the radius of a body, for all passes."""
-        self.contact.rules = rules_of_contact(world.needs.body)
+        self.contact.rules = rules_of_contact(world.needs.body, world.settings.crowd.shoulders)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         return self.contact.small_cells(world).launches()
@@ -371,7 +384,7 @@ class ContactPass(Stage):
             self.contact.note_crowding(world)
 
 
-def contact_passes(body: float) -> Sequence[Stage]:
+def contact_passes(body: float, shoulders: float) -> Sequence[Stage]:
     """Return the stages of all passes that there may be."""
-    contact = Contact(body)
+    contact = Contact(body, shoulders)
     return [SmallCells(contact), *(ContactPass(contact, number) for number in range(MAX_PASSES))]

@@ -60,6 +60,7 @@ class Destinations(NamedTuple):
     reach_sq: Floats  # who comes nearer without a place queues; 0: nobody needs one
     opens: Ints  # who is let in: an id, NOBODY or EVERYBODY
     exits: Bytes  # 1: an exit
+    fixed: Bytes  # 1: who is on the way there does not reconsider: an exit, or where people were sent
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
@@ -67,17 +68,22 @@ class Destinations(NamedTuple):
 @device
 def choose_destination(c: PeopleColumns, slot: int, d: Destinations, key: Int) -> None:
     """Choose the destination of a tile drawn from the areas of all others; its point is the goal until there is a place."""
-    last, total = c.goal[slot], d.tiles.shape[0]
+    if d.tiles.shape[0] > 0:
+        goal = drawn_destination(d, c.goal[slot], c.id[slot], key)
+        c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.goal_visible[slot] = goal, d.x[goal], d.y[goal], 0
+
+
+@device
+def drawn_destination(d: Destinations, last: int, identity: Int, key: Int) -> int:
+    """Return the destination of a tile drawn from the areas of all but the last one; there is a tile."""
+    total = d.tiles.shape[0]
     own = d.first[last + 1] - d.first[last]
-    if total == 0:
-        return
     if own == total:  # a lone destination is chosen again
         own = 0
-    tile = _below(total - own, c.id[slot], key)
+    tile = below(total - own, identity, key)
     if own > 0 and tile >= d.first[last]:
         tile += own
-    goal = _owner(d, tile)
-    c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.goal_visible[slot] = goal, d.x[goal], d.y[goal], 0
+    return _owner(d, tile)
 
 
 @device
@@ -97,7 +103,7 @@ def _draw_place(d: Destinations, first: int, count: int, identity: Int, ground: 
     """
     x, y, owner = 0, 0, 0
     for _ in range(PLACE_DRAWS):
-        number = _drawn_tile(d, first, _below(count, identity, key))
+        number = _drawn_tile(d, first, below(count, identity, key))
         tile, owner = d.tiles[number], _owner(d, number)
         key = scramble(key)
         x = _in_tile(tile % ground.columns, chance(identity, key), walls, ground.limit_x)
@@ -139,7 +145,7 @@ def _in_tile(number: int, part: Float, walls: Walls, limit: Float) -> Float:
 
 
 @device
-def _below(size: int, identity: Int, key: Int) -> int:
+def below(size: int, identity: Int, key: Int) -> int:
     """Return a whole number in [0, size), uniform."""
     return int(np.uint64(np.uint32(scramble(bits_xor(identity, key)))) * np.uint64(size) >> np.uint64(32))
 
@@ -290,7 +296,8 @@ class DestinationAreas:
         self.area_per_person, self.limited = settings.area_per_person, settings.room > 0
         self._terrain, self._spread = world.terrain, settings.destination_spread
         self.ways_out: frozenset[int] = frozenset()  # destinations with a place for everybody
-        self._seen: tuple[Goals, Collection[int], Collection[int]] | None = None
+        self.sent: frozenset[int] = frozenset()  # destinations to which people were sent
+        self._seen: tuple[Goals, Collection[int], Collection[int], Collection[int]] | None = None
         share = agents * settings.room / max(len(world.terrain.first_destinations), 1)
         self._reach_sq = np.float32(share / math.pi)
         self.ways = Ways(world.terrain, world.flow_fields, world.crowding, self.reach_sq, settings.exits)
@@ -312,9 +319,9 @@ class DestinationAreas:
 
     def refreshed(self) -> Destinations:
         """Return the destinations where they are, with the areas that hold."""
-        goals, exits, out = self._terrain.goals, self.ways.exits, self.ways_out
-        if self._seen is None or self._seen[0] is not goals or self._seen[1] is not exits or self._seen[2] is not out:
-            self._seen, self._owner = (goals, exits, out), None
+        out, now = self.ways_out, (self._terrain.goals, self.ways.exits, self.ways_out, self.sent)
+        if self._seen is None or any(before is not each for before, each in zip(self._seen, now, strict=True)):
+            self._seen, self._owner = now, None
             self.columns = self._without_areas()
         if self.limited and self._owner is not self.ways.owner:
             self._owner = self.ways.owner
@@ -333,7 +340,8 @@ class DestinationAreas:
             x[number], y[number] = one.x, one.y
         return Destinations(x, y, self._widths(listed), np.zeros(0, np.int32), np.zeros(len(listed) + 1, np.int32),
                             np.zeros(size, np.int32), np.zeros(size, np.float32), np.full(size, NOBODY, np.int32),
-                            np.isin(np.arange(size), list(self.ways.exits)).astype(np.uint8))
+                            *(np.isin(np.arange(size), list(of)).astype(np.uint8)
+                              for of in (self.ways.exits, {*self.ways.exits, *self.sent})))
 
     def _areas(self, owner: Marks) -> Areas:
         """The areas, of which those of destinations that are gone are empty at once."""

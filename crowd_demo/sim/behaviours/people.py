@@ -44,16 +44,19 @@ from crowd_demo.sim.behaviours.destinations import (
     queue_reach_sq,
 )
 from crowd_demo.sim.behaviours.people_rules import (
+    CREEPING,
     QUEUING,
     STUCK,
     WAITING,
     WALKING,
     PeopleColumns,
     PeopleRules,
+    is_held_up,
     people_of,
     rules_of,
     stands,
 )
+from crowd_demo.sim.behaviours.routes import Routes, choose_by_route, half_cost, routes_of
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings, WaysOut
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
@@ -65,6 +68,7 @@ from crowd_demo.sim.world import Needs, World
 
 AVOIDANCE: dict[str, type[PeopleRules]] = {  # by the technique's value
     "push": PushRules, "anticipate": AnticipateRules, "slow_down": SlowDownRules}
+QUEUE_PACE, STILL_QUEUES = 0.5, 0.75  # of the preferred speed: who is held up and wants to walk more slowly queues
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
 NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
@@ -79,12 +83,21 @@ def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
     return (state == WAITING) & (timer - rules.dt <= 0)
 
 
+@formula
+def _reconsiders(c: PeopleColumns, at: Int, x: Float, state: Int, timer: Float, rules: PeopleRules) -> Mask:
+    """Return whether agents have made no progress for so long that they choose another destination, by chance."""
+    return is_held_up(state) & (timer >= rules.patience) & (chance(pick(c.id, at, x), rules.tire_key) < rules.tires)
+
+
 @device
-def _choose_goal(c: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls,
-              rules: PeopleRules) -> None:
-    """Choose a goal for who has waited long enough, or has queued and is let in."""
-    if _leaves(c.state[slot], c.timer[slot], rules):
-        if rules.disc > 0:
+def _choose_goal(c: PeopleColumns, slot: int, rules: PeopleRules, destinations: Destinations, ground: Ground, walls: Walls,
+                 routes: Routes) -> None:
+    """Choose a goal for who has waited long enough, reconsiders, or has queued and is let in."""
+    leaves, free = _leaves(c.state[slot], c.timer[slot], rules), not destinations.fixed[c.goal[slot]]
+    if leaves or (free and _reconsiders(c, slot, c.x[slot], c.state[slot], c.timer[slot], rules)):
+        if rules.disc > 0 and rules.half_cost > 0:
+            choose_by_route(c, slot, destinations, routes, walls, rules, not leaves)
+        elif rules.disc > 0:
             choose_destination(c, slot, destinations, rules.goal_key)
         else:
             choose_around(c, slot, destinations, ground, rules.goal_key)
@@ -100,7 +113,7 @@ def _next_state(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, timer
     reach_sq = queue_reach_sq(destinations, pick(c.goal, at, x), goal_x, goal_y)
     dx, dy = goal_x - x, goal_y - y
     distance_sq = dx * dx + dy * dy
-    near_sq = select(state == STUCK, rules.arrive_sq * (NEARLY * NEARLY), rules.arrive_sq)
+    near_sq = select(is_held_up(state), rules.arrive_sq * (NEARLY * NEARLY), rules.arrive_sq)
     arrives = (state != WAITING) & (distance_sq < select(reach_sq > 0, 0, near_sq))
     queues = (state != WAITING) & (distance_sq < reach_sq)
     timer = select(state == WAITING, timer - rules.dt, timer)
@@ -131,27 +144,29 @@ def _way(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, ground: Grou
 
 @formula
 def _wanted(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, ground: Ground,
-            rules: PeopleRules) -> tuple[Float, Float]:
-    """Return the preferred velocity."""
-    identity, stuck = pick(c.id, at, x), state == STUCK
+            rules: PeopleRules) -> tuple[Float, Float, Mask]:
+    """Return the preferred velocity, and whether people themselves want to walk slowly: behind those who go their way."""
+    identity, stuck = pick(c.id, at, x), is_held_up(state)
     way_x, way_y, speed = _way(c, at, x, y, state, ground, rules)
+    along = way_x * pick(c.heading_x, at, x) + way_y * pick(c.heading_y, at, x)
+    slow = along < select(state == CREEPING, STILL_QUEUES, QUEUE_PACE)
     vx, vy = way_x * speed, way_y * speed
     vx = select(stuck, vx + rules.wiggle * chance(identity, rules.wiggle_key_x), vx)
     vy = select(stuck, vy + rules.wiggle * chance(identity, rules.wiggle_key_y), vy)
     limit = speed * select(stuck, rules.stuck_top_factor, rules.top_factor)
     length = root(vx * vx + vy * vy)
-    return select(length > limit, vx * (limit / length), vx), select(length > limit, vy * (limit / length), vy)
+    return select(length > limit, vx * (limit / length), vx), select(length > limit, vy * (limit / length), vy), slow
 
 
 @formula
-def _progress(c: PeopleColumns, at: Int, x: Float, state: Int, timer: Float, moved_x: Float, moved_y: Float,
+def _progress(c: PeopleColumns, at: Int, x: Float, state: Int, timer: Float, slow: Mask, moved_x: Float, moved_y: Float,
               rules: PeopleRules) -> tuple[Int, Float]:
     """Return (state, timer) after the move: the timer runs while an agent makes no progress, else back twice as fast."""
     along = moved_x * pick(c.heading_x, at, x) + moved_y * pick(c.heading_y, at, x)
     blocked = along < SLOW * pick(c.speed, at, x) * rules.dt
     counted = select(blocked, min(2 * rules.patience, timer + rules.dt), max(0, timer - 2 * rules.dt))
-    becomes = select((state == WALKING) & (counted > rules.patience), STUCK, state)
-    becomes = select((state == STUCK) & (counted <= 0), WALKING, becomes)
+    held_up = select(state == WALKING, counted > rules.patience, counted > 0)
+    becomes = select(held_up, select(slow, CREEPING, STUCK), WALKING)
     return select(stands(state), state, becomes), select(stands(state), timer, counted)
 
 
@@ -161,6 +176,7 @@ class WalkRules(NamedTuple):
     people: PeopleRules
     destinations: Destinations
     walls: Walls
+    routes: Routes
 
 
 @implements(advance, WalkRules)
@@ -168,15 +184,15 @@ def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, 
     people, destinations = rules.people, rules.destinations
     state, timer = pick(c.state, at, x), pick(c.timer, at, x)
     leaves = _leaves(state, timer, people)
-    if any_set(leaves | (state == QUEUING)):  # rare, so one agent at a time
+    if any_set(leaves | (state == QUEUING) | _reconsiders(c, at, x, state, timer, people)):  # rare, so one agent at a time
         for slot in range(at, min(at + width_of(x), agents)):
-            _choose_goal(c, slot, destinations, ground, rules.walls, people)
+            _choose_goal(c, slot, people, destinations, ground, rules.walls, rules.routes)
     state, timer = _next_state(c, at, x, y, state, timer, leaves, destinations, people)
-    wanted_x, wanted_y = _wanted(c, at, x, y, state, ground, people)
+    wanted_x, wanted_y, slow = _wanted(c, at, x, y, state, ground, people)
     vx, vy = pick(c.vx, at, x), pick(c.vy, at, x)
     vx, vy = vx + (wanted_x - vx) * people.follow, vy + (wanted_y - vy) * people.follow
     to_x, to_y = slide(ground, x, y, people.dt * vx, people.dt * vy)
-    state, timer = _progress(c, at, x, state, timer, to_x - x, to_y - y, people)
+    state, timer = _progress(c, at, x, state, timer, slow, to_x - x, to_y - y, people)
     store(c.vx, at, select(to_x != x, vx, 0))
     store(c.vy, at, select(to_y != y, vy, 0))
     store(c.state, at, state)
@@ -192,7 +208,7 @@ class Walk(Move):
 
     def move(self, world: World) -> Launch:
         people = PeopleRules(*rules_of(world))  # one kernel for all models of avoidance
-        return move_launch(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls))
+        return move_launch(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls, routes_of(world)))
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -200,7 +216,7 @@ class Walk(Move):
 class People(Behaviour):
     """The behaviour *crowd* (the interface is in base.py)."""
 
-    states: tuple[str, ...] = ("walking", "waiting", "stuck", "queuing")
+    states: tuple[str, ...] = ("walking", "waiting", "stuck", "queuing", "queuing")
     techniques = frozenset({"stagger.sight", "stagger.paths", "overlap_passes", "avoidance"})
 
     def __init__(self, config: Config) -> None:
@@ -220,7 +236,8 @@ class People(Behaviour):
         ways_out = WaysOut(areas)
         world.parts.append(ways_out)
         return (FollowWalls(areas), ways_out, ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
-                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(self.settings.body))
+                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas),
+                *contact_passes(self.settings.body, self.settings.shoulders))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
@@ -253,7 +270,7 @@ class People(Behaviour):
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
         return AVOIDANCE[world.options.avoidance](*self._rules._replace(
             goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
-            wiggle_key_y=hashing.next_key(wiggle)))
+            wiggle_key_y=hashing.next_key(wiggle), tire_key=hashing.key(self.seed, world.tick, hashing.RECONSIDER)))
 
     def _first_rules(self, world: World) -> PeopleRules:
         """Return the constants of all steps, without keys."""
@@ -272,5 +289,7 @@ class People(Behaviour):
             headway=f(max(settings.headway_s, 1e-6)), standing=f(settings.standing), in_way_sq=in_way * in_way,
             creep=f(settings.creep), swerve_cos=f(math.cos(swerve)), swerve_sin=f(math.sin(swerve)),
             swerve_ramp=f(settings.swerve_ramp), swerve_gain=f(settings.swerve_gain),
+            pass_by=f(settings.pass_by), half_cost=half_cost(settings, world.terrain.walls),
+            tires=f(2 * world.dt / settings.reconsider_s - 1 if settings.reconsider_s > 0 else -1),
             disc=f(settings.area_per_person / math.pi if settings.room > 0 else 0), flight=f(settings.speed_max),
-            goal_key=none, wiggle_key_x=none, wiggle_key_y=none)
+            goal_key=none, wiggle_key_x=none, wiggle_key_y=none, tire_key=none)

@@ -14,7 +14,7 @@ from crowd_demo.sim.interaction.pairwise import Observed
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.world import World
 
-WALKING, WAITING, STUCK, QUEUING = range(4)
+WALKING, WAITING, STUCK, QUEUING, CREEPING = range(5)  # CREEPING: in a queue that moves; shown as queuing, too
 
 
 class PeopleColumns(NamedTuple):
@@ -35,8 +35,8 @@ class PeopleColumns(NamedTuple):
     heading_x: Floats  # unit heading towards the goal, from sight or from the flow field
     heading_y: Floats
     goal_visible: Ints  # 1 when the goal is in sight
-    state: Ints  # WALKING, WAITING, STUCK, QUEUING
-    timer: Floats  # seconds: waiting left, or stuck so far
+    state: Ints  # WALKING, WAITING, STUCK, QUEUING, CREEPING
+    timer: Floats  # seconds: waiting left, or without progress so far
 
 
 class PeopleRules(NamedTuple):
@@ -69,17 +69,27 @@ class PeopleRules(NamedTuple):
     swerve_sin: np.float32
     swerve_ramp: np.float32
     swerve_gain: np.float32
+    pass_by: np.float32
+    tires: np.float32  # chance below which somebody without progress reconsiders the destination in a step; -1: never
+    half_cost: np.int64  # a way that costs so much more is chosen half as often; 0: destinations are chosen by area alone
     disc: np.float32  # what one person adds to a queue's radius squared; 0: destinations have no areas
     flight: np.float32  # preferred speed that a scare gives at most, units/s
     goal_key: np.int32
     wiggle_key_x: np.int32
     wiggle_key_y: np.int32
+    tire_key: np.int32
 
 
 @device
 def stands(state: Int) -> Mask:
     """Return whether agents want to stay where they are: they wait at their goal, or queue for one."""
     return (state == WAITING) | (state == QUEUING)
+
+
+@device
+def is_held_up(state: Int) -> Mask:
+    """Return whether agents make no progress, and not because they want to stay."""
+    return (state == STUCK) | (state == CREEPING)
 
 
 @implements(pairwise.perceive, PeopleRules)

@@ -190,9 +190,14 @@ class MakeFlowFields(Stage):
     def wanted(self, world: World) -> bool:
         return not bool(world.flow_fields.made.all())
 
+    def ask(self, world: World) -> None:
+        """Ask for all fields where people compare the ways to destinations."""
+        world.flow_fields.asked[0] |= self.areas.limited and world.settings.crowd.choice_length > 0
+
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
         workers = min(world.workers, fields.asked.shape[0])
+        self.ask(world)
         return (launch(ask_for_fields, workers, agents.columns, agents.count, id_schedule(world.tick, period), fields.asked),
                 *self.areas.ways.launches_of_fields(world.crowding.prices(world.tick), workers))
 
@@ -251,6 +256,7 @@ class WaysOut(Stage):
         if max(to) >= count:
             raise ValueError(f"there is no destination {max(to)}: there are {count}, counted from 0")
         self._send(world, to, within)
+        self.areas.sent |= frozenset(to)
         if leave:
             self.areas.ways_out |= frozenset(to)
 
@@ -274,17 +280,19 @@ class WaysOut(Stage):
     # --- a part of the state -----------------------------------------------------------------------------------------
 
     def state(self) -> PartState:
-        return PartState({"destinations": sorted(self.areas.ways_out)}) if self.areas.ways_out else EMPTY
+        areas = self.areas
+        return PartState({"destinations": sorted(areas.ways_out), "sent": sorted(areas.sent)}) if areas.sent else EMPTY
 
     def restore(self, state: PartState) -> None:
-        self.areas.ways_out = self._read(state)
+        self.areas.ways_out, self.areas.sent = self._read(state, "destinations"), self._read(state, "sent")
 
     def check(self, state: PartState) -> None:
-        if state.arrays or any(not 0 <= number < MAX_GOALS for number in self._read(state)):
+        numbers = self._read(state, "destinations") | self._read(state, "sent")
+        if state.arrays or any(not 0 <= number < MAX_GOALS for number in numbers):
             raise ValueError("not those of this map")
 
-    def _read(self, state: PartState) -> frozenset[int]:
-        numbers = state.values.get("destinations", [])
+    def _read(self, state: PartState, what: str) -> frozenset[int]:
+        numbers = state.values.get(what, [])
         if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
             raise ValueError("must be numbers of destinations")
         return frozenset(numbers)

@@ -13,9 +13,10 @@ from crowd_demo.sim.store.state import Columns
 
 
 class AgentGrid(CellIndex):
-    """The agents in cells over a world of `width` x `height` units; `cell` is the side of a cell, or 0 to fit the radius."""
+    """The agents in cells over a world of `width` x `height` units. `cell` is a side, or 0 to fit the radius."""
 
-    def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float, workers: int) -> None:
+    def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float,
+                 workers: int) -> None:
         super().__init__(agents.capacity, width, height, radius, cell, workers)
         self.agents = agents
         self.identity = np.arange(agents.capacity + 16, dtype=np.int32)

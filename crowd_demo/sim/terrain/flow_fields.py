@@ -138,9 +138,9 @@ def heading(fields: FlowField, walls: Walls, goal: Int, x: Float, y: Float) -> t
     Of one agent, or of sixteen.
     """
     column, row = tile_at(walls, x, y)
-    step = _direction(fields, goal, column, row)
+    step = direction_at(fields, goal, column, row)
     column, row = column + gather(STEPS[0], step), row + gather(STEPS[1], step)
-    then, half = _direction(fields, goal, column, row), 0.5 if fields.rounds else 0.0
+    then, half = direction_at(fields, goal, column, row), 0.5 if fields.rounds else 0.0
     to_x = (to_float(column) + 0.5 + to_float(gather(STEPS[0], then)) * half) * walls.tile
     to_y = (to_float(row) + 0.5 + to_float(gather(STEPS[1], then)) * half) * walls.tile
     arrived = step == ARRIVED
@@ -152,7 +152,7 @@ def heading(fields: FlowField, walls: Walls, goal: Int, x: Float, y: Float) -> t
 
 
 @device
-def _direction(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
+def direction_at(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
     """Return the direction at a tile; of a field that was not made it means nothing, and the index is only kept in bounds."""
     destinations, rows, columns = fields.direction.shape
     at = min((goal * rows + row) * columns + column, destinations * rows * columns - 1)

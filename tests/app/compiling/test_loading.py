@@ -128,8 +128,8 @@ def test_the_bar_grows(screen: pygame.Surface) -> None:
 @pytest.mark.parametrize("size", [(640, 360), (800, 600), (1280, 720), (2560, 1440)])
 def test_it_shows_the_scenario_what_to_try_and_how_far_it_is(
         screen: pygame.Surface, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
-    monkeypatch.setattr(loading_screen, "Pen", lambda: spy)
     spy, job, progress = Spy(), Future[Loaded](), LoadingProgress()
+    monkeypatch.setattr(loading_screen, "Pen", lambda: spy)
     pygame.display.set_mode(size, depth=32)
     progress.compiling("see lanes", 6, 25)
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_f, mod=0))

@@ -76,7 +76,8 @@ def test_the_same_key_asks_and_cancels_and_leaving_the_program_leaves_nothing(dr
     for answer in ("escape", "return"):
         assert driven.status().jobs and not driven.status().view
         driven.press("e", pygame.KMOD_CTRL)
-        assert driven.program.dialogs.top.title == "Cancel the export of crowd-0001.html?"
+        top = driven.program.dialogs.top
+        assert top and top.title == "Cancel the export of crowd-0001.html?"
         driven.press(answer)
     until_said(driven, "cancelled: crowd-0001.html is not written")
     assert not driven.status().jobs

@@ -7,7 +7,6 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pygame
@@ -17,7 +16,7 @@ from driven import Driven
 from crowd_demo.app.dialogs.dialog import Question, TextDialog
 from crowd_demo.app.editing import scenario_files
 from crowd_demo.cli.arguments import parser_of
-from crowd_demo.cli.run import RUN
+from crowd_demo.cli.run import RUN, _source
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.sim.simulation import Simulation
@@ -304,8 +303,7 @@ def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: p
     copied = copied_by(hands, capsys)
     program, *arguments = shlex.split(copied, comments=True)
     assert arguments[:2] == ["--config", "configs/crowd-1.yaml"] and "built" not in copied and program == "crowd-demo"
-    found: Any = RUN.read(parser_of("run", RUN).parse_args(arguments))
-    config = found[0]
+    config = _source(parser_of("run", RUN).parse_args(arguments))[0]
     hands.press("r")
     hands.frames(2)
     assert config.crowd.radius == 21 and Simulation(config).state_hash() == hands.program.sim.state_hash()

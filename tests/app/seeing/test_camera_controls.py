@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
 import pygame
 import pytest
@@ -114,7 +115,8 @@ def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven
 def test_a_colour_mode_waits_for_its_kernels_and_frames_go_on(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first use of a mode once blocked for a second or two."""
     seeing, shown, begun = driven.program.seeing, driven.program.seeing.colours, threading.Event()
-    wanted, compiled = list(seeing._ahead.missing_colours("density")) or [object()], threading.Event()
+    wanted: list[Any] = list(seeing._ahead.missing_colours("density")) or [object()]
+    compiled = threading.Event()
     monkeypatch.setattr(seeing, "smooth", True)
     monkeypatch.setattr(seeing._ahead, "missing_colours", lambda *names: [] if compiled.is_set() else wanted)
     monkeypatch.setattr(seeing._compilers, "want", lambda *given, **named: begun.set())

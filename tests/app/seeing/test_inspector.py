@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pygame
 from driven import Driven
@@ -144,7 +146,8 @@ def test_one_sentence_says_what_holds_a_person_up(driven: Driven) -> None:
     driven.keys("space", "f6")
     driven.frames()
     sim, identity = driven.program.sim, inspected(driven)
-    c, slot = sim.agents.columns, int(sim.agents.handles.slots_of(np.array([identity]))[0])
+    c: Any = sim.agents.columns
+    slot = int(sim.agents.handles.slots_of(np.array([identity]))[0])
     others = [each for each in range(200) if each != slot]
     c.x[:200], c.y[:200], c.x[slot], c.y[slot] = 20.0, 20.0, 320.0, 180.0
     c.state[slot], c.timer[slot], c.heading_x[slot], c.heading_y[slot] = STUCK, 2.2, 1.0, 0.0

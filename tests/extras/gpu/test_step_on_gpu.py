@@ -58,6 +58,8 @@ PEOPLE: dict[str, Settings] = {
     "push": {**DENSE, "optimizations__avoidance": "push"},
     "anticipate": {**DENSE, "optimizations__avoidance": "anticipate", "optimizations__overlap_passes": 1},
     "slow down": {**DENSE, "optimizations__avoidance": "slow_down", "optimizations__stagger__sight": 1},
+    "held up": {**DENSE, "crowd__pass_by": 1, "crowd__shoulders": 0.35, "crowd__reconsider_s": 0.2,
+                "crowd__choice_length": 100, "crowd__stuck_s": 0.1, "crowd__detour_s": 0.2},
     "no contact": {**DENSE, "optimizations__overlap_passes": 0, "optimizations__stagger__paths": 1},
     "no areas": {**CITY, "crowd__room": 0, "crowd__detour": 0},
     "exits": {"name": "corridor", "crowd__arrive": "4 m"},

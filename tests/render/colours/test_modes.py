@@ -255,3 +255,19 @@ def test_a_mode_gives_one_picture_whatever_the_switches_and_changes_nothing(sim,
     assert sim.state_hash() == before
     scene.show_colours("looks")
     assert np.array_equal(picture(scene, 0.12), looks[0.12])
+
+
+def test_leaders_are_told_from_followers_and_tension_is_the_mean_stretch_of_links():
+    sim = simulation("column", agents=400, steps=20)
+    sim.prepare_picture()
+    mode, found = numbers(sim, "state")
+    leads = sim.agents.view.id[:400] % 20 == 0
+    assert np.array_equal(found == 0, leads) and mode.legend(sim).texts == ("leader", "follower")
+    x, y, rest = sim.agents.view.x, sim.agents.view.y, sim.config.links.rest
+    stretched: list[list[float]] = [[] for _ in range(400)]
+    for a, b in zip(*(slots.tolist() for slots in sim.links.pairs), strict=True):
+        for slot in (a, b):
+            stretched[slot].append(math.hypot(x[a] - x[b], y[a] - y[b]) / rest - 1)
+    expected = [min(max(sum(each) / len(each), 0) / modes.FULL_STRETCH * 256, 255) for each in stretched]
+    assert np.abs(numbers(sim, "tension")[1] - np.array(expected)).max() <= 1
+    assert len(set(numbers(sim, "tension")[1].tolist())) > 3

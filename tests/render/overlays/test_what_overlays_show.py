@@ -17,6 +17,7 @@ from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_s
 from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
 from crowd_demo.render.overlays.space import draw_curve
 from crowd_demo.sim.inspection import square_text
+from crowd_demo.sim.population.births_deaths import LATELY
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -169,3 +170,15 @@ def test_few_have_their_range_drawn_and_more_their_body() -> None:
     draw_bodies(Counting(view.camera), view)
     bodies, ranges = drawn
     assert BODIES / 4 < bodies <= 1.3 * BODIES and RANGES / 4 < ranges <= 1.6 * RANGES
+
+
+def test_births_and_deaths_flash_where_they_were() -> None:
+    sim = simulation("births-250k", agents=300, life__births_per_s=600, life__deaths_per_s=600)
+    before = set(sim.agents.view.x[:sim.agents.count].tolist())
+    sim.step(1)
+    [turnover] = sim.life.lately
+    (died, _), (born, _) = turnover.died, turnover.born
+    assert (len(died), len(born)) == (sim.profile.counters["deaths"], sim.profile.counters["births"]) > (0, 0)
+    assert set(died.tolist()) <= before and not before & set(born.tolist())
+    sim.step(30)
+    assert [each.tick for each in sim.life.lately] == list(range(31 - LATELY, 31))

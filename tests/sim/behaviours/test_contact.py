@@ -31,7 +31,10 @@ def settle(sim: Any) -> None:
 
 def crowded(side: float, agents: int, seed: int, **more: Any) -> Any:
     sim = simulation(agents=agents, **ROOM, **more)
-    rng, c = np.random.default_rng(seed), sim.agents.columns
+    rng = np.random.default_rng(seed)
+    c: Any = sim.agents.columns
+    angle = rng.uniform(0, 7, agents)
+    c.heading_x[:agents], c.heading_y[:agents], c.state[:agents] = np.cos(angle), np.sin(angle), rng.integers(0, 5, agents)
     c.x[:agents], c.y[:agents] = np.minimum(rng.uniform(200, 200 + side, (2, agents)).round(1), 399)
     shuffle(sim, seed)
     return sim
@@ -43,14 +46,15 @@ def crowded(side: float, agents: int, seed: int, **more: Any) -> Any:
        neighbours=st.sampled_from(list(STRUCTURES)), cell=st.sampled_from(["auto", "9", "64"]), passes=st.integers(1, 4))
 def test_every_structure_moves_people_apart_as_the_oracle_says(simd: str, agents: int, side: float, seed: int, neighbours: str,
                                                                cell: str, passes: int) -> None:
+    shoulders = seed % 3 * 0.17
     sim = crowded(side, agents, seed, optimizations__simd=simd, optimizations__neighbours=neighbours,
-                  optimizations__cell_size=cell, optimizations__overlap_passes=passes)
+                  optimizations__cell_size=cell, optimizations__overlap_passes=passes, crowd__shoulders=shoulders)
     if seed % 2:
         sim.set_walls((3, 3, 4, 5), True)
     before: Any = sim.agents.by_id()
     x, y = before.x.copy(), before.y.copy()
     for _ in range(passes):
-        shift_x, shift_y = reference.contact_shift(before.id, x, y, sim.config.crowd.body)
+        shift_x, shift_y = reference.contact_shift(before, x, y, sim.config.crowd.body, shoulders)
         for i in range(agents):
             x[i], y[i] = reference.slide(sim.ground, x[i], y[i], shift_x[i], shift_y[i])
     settle(sim)
@@ -69,7 +73,7 @@ def test_those_who_came_near_since_the_index_are_met_too() -> None:
         most = sim.max_step - sim.contact_shift
         c.x[:80] += rng.choice([-most, most], 80)
         before: Any = sim.agents.by_id()
-        shift_x, _ = reference.contact_shift(before.id, before.x, before.y, sim.config.crowd.body)
+        shift_x, _ = reference.contact_shift(before, before.x, before.y, sim.config.crowd.body)
         first = next(stage for stage in sim.stages if isinstance(stage, ContactPass))
         run(first.launches(sim))
         after: Any = sim.agents.by_id()

@@ -24,7 +24,7 @@ from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.ground import slide
 
-MANY = {**CROWD, "agents": 40, "crowd__destinations": 64}
+MANY = {**CROWD, "agents": 40, "crowd__destinations": 64, "crowd__choice_length": 0}  # with it all fields are read
 
 
 def make_all(sim: Simulation) -> None:
@@ -162,7 +162,7 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
     c.vx[:n], c.vy[:n] = rng.uniform(-150, 150, (2, n))
     c.avoidance_x[:n], c.avoidance_y[:n] = rng.uniform(-3, 3, (2, n))
     if behaviour == "crowd":
-        c.state[:n], c.goal_visible[:n] = rng.integers(0, 4, n), rng.integers(0, 2, n)
+        c.state[:n], c.goal_visible[:n] = rng.integers(0, 5, n), rng.integers(0, 2, n)
         c.timer[:n] = rng.uniform(0, 3, n)
         near = c.x[:n] + rng.uniform(-99, 99, n), c.y[:n] + rng.uniform(-99, 99, n)
         c.goal_x[:n], c.goal_y[:n] = np.clip(near, 0, 640)
@@ -179,9 +179,24 @@ def places_of(sim: Any) -> Any:
     return next(stage.areas for stage in sim.stages if stage.name == "admit")
 
 
+def routes_of(sim: Any) -> list[tuple[Any, Any]]:
+    """For each destination the direction of the way from each tile, and the prices by which it goes."""
+    d, crowding = places_of(sim).columns, sim.crowding
+    count, columns, routes = len(d.first) - 1, sim.terrain.columns, []
+    for goal in range(count):
+        prices = crowding.state[1 if sim.tick % crowding.every >= goal * crowding.every // count else 0]
+        tiles = [divmod(int(tile), columns) for tile in d.tiles[d.first[goal]:d.first[goal + 1]]]
+        routes.append((reference_ways(sim.terrain.blocked, tiles, prices)[1], prices))
+    return routes
+
+
 def act(sim: Any) -> dict[str, Any]:
     """The stage *move* by its kernel, and *admit* before it; the agents before them, in id order."""
     refresh_rules(sim)
+    for stage in sim.stages:
+        if isinstance(stage, MakeFlowFields) and stage.wanted(sim):
+            run(stage.launches(sim))
+            stage.commit(sim)
     before = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
     for stage in sim.stages:
         if stage.name in ("admit", "move") and stage.wanted(sim):
@@ -196,9 +211,13 @@ def act(sim: Any) -> dict[str, Any]:
 def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents: int, seed: int, forces: Any) -> None:
     roost = seed % 2 * 0.5
     people = {"crowd__destinations": 1 + seed % 4, "crowd__room": seed % 3 * 4000,
-              "crowd__area_per_person": 20_000 + seed * 20}
+              "crowd__area_per_person": 20_000 + seed * 20, "crowd__reconsider_s": seed % 2 * 0.03,
+              "crowd__choice_length": seed % 5 * 60}
     sim = walled(behaviour, agents, seed, optimizations__simd=simd, flock__roost=roost, flock__roost_radius=150, **people)
     put(sim, forces)
+    if behaviour == "crowd":
+        sim.ways.settle()
+        sim.crowding.state = np.random.default_rng(seed).integers(8, 40, sim.crowding.state.shape).astype(np.uint8)
     want = act(sim)
     rules = sim.behaviour.rules(sim)
     if behaviour == "flock":
@@ -207,7 +226,7 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
         reference.crate_move(want, rules, sim.ground, sim.forces.present)
     else:
         reference_people.crowd_move(want, rules, places_of(sim).columns, sim.ground, sim.terrain.walls,
-                                    sim.forces.present)
+                                    sim.forces.present, routes_of(sim))
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 

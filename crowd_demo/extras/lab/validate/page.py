@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.extras.lab.validate.validation import ExperimentResult, Validation
-from crowd_demo.extras.lab.validate.validation_experiment import SeededReading, number
+from crowd_demo.extras.lab.validate.validation_experiment import FITTED, HELD_OUT, NEW, SeededReading, number
 from crowd_demo.host.files import replacing, write_file
 from crowd_demo.measure.experiment import aligned, markdown_table
 from crowd_demo.measure.statistics import finite
@@ -35,12 +35,13 @@ SEEDS = """\
 This program's models walk everything with {seeds} seeds: where people begin and how fast they want to walk is drawn
 for each. A cell shows the median, and the least and the most in brackets; it passes only if each seed does. JuPedSim,
 PedPy and the pictures have the first seed."""
-FITTED = """\
-Eight constants of *slow_down* were fitted by `benchmarks/calibrate.py` to eleven of these experiments, and to how many
-people are stuck and turn in `20k`. Not used were [Speed in a corridor](#speed-in-a-corridor), [Around a
-corner](#around-a-corner), [Flow through a wide bottleneck](#flow-through-a-wide-bottleneck) and [A shorter and a longer
-way](#a-shorter-and-a-longer-way). JuPedSim's models have their defaults."""
-NOT_FITTED = "rimea-1", "rimea-6", "hermes", "rimea-14"  # experiments that benchmarks/calibrate.py does not use
+ROLES = """\
+Eight constants of *slow_down* were fitted by `benchmarks/calibrate.py` to the experiments marked *fitted*, and to how many
+people are stuck and turn in `20k`. So the result to judge by is that of the experiments that are held out. New ones were
+written after the fit, and nothing is ever fitted to them. JuPedSim's models have their defaults and are not fitted to any of
+these experiments, so their numbers compare only with those that are held out here.
+[findings.md](findings.md#where-the-numbers-of-people-come-from) lists where each number of people comes from, and
+[whether crowds keep flowing](findings.md#crowds-that-keep-flowing) on whole maps."""
 
 
 class ReadingRow(NamedTuple):
@@ -83,7 +84,8 @@ def passed_or_failed(reading: SeededReading) -> str:
 
 def as_data(validation: Validation) -> list[dict[str, object]]:
     """Return the results as plain data, of what JSON can say."""
-    return [{"name": result.experiment.name, "source": result.experiment.source, "errors": result.errors,
+    return [{"name": result.experiment.name, "role": result.experiment.role,
+             "source": result.experiment.source, "errors": result.errors,
              "left_out": result.left_out, "readings": [row.record() for row in rows(result)]}
             for result in validation.results]
 
@@ -136,7 +138,7 @@ def page(validation: Validation) -> str:
     if validation.pedpy:
         parts.append(PEDPY.format(walker=validation.measured))
     parts += [SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1)
-    parts += [_held(validation, walkers), FITTED, _summary(validation, walkers)]
+    parts += [_held(validation, walkers), ROLES, _summary(validation, walkers)]
     for result in validation.results:
         parts += _section(result, walkers)
     return "\n\n".join(parts) + "\n"
@@ -144,13 +146,14 @@ def page(validation: Validation) -> str:
 
 def _held(validation: Validation, walkers: Sequence[str]) -> str:
     """Return the first table: how many numbers everybody holds, of those that they can walk."""
-    rows_of = [(result.experiment.name, row.found) for result in validation.results for row in rows(result)]
-    every = [found for _, found in rows_of]
-    held_out = [found for name, found in rows_of if name in NOT_FITTED]
-    shared = [found for found in every if set(walkers) <= set(found)]
+    by_role = {role: [row.found for result in validation.results if result.experiment.role == role for row in rows(result)]
+               for role in (HELD_OUT, NEW, FITTED)}
+    known = by_role[HELD_OUT] + by_role[FITTED]
+    shared = [found for found in known if set(walkers) <= set(found)]
     lines = [["held", *walkers]]
-    for text, of in (("of all {} numbers", every), ("of the {} of experiments to which nothing was fitted", held_out),
-                     ("of the {} that all walkers here can walk", shared)):
+    for text, of in (("**held out: of {} numbers**", by_role[HELD_OUT]), ("**new, held out: of {}**", by_role[NEW]),
+                     ("fitted: of {}", by_role[FITTED]), ("of all {} but the new ones", known),
+                     ("of the {} of these that all walkers here can walk", shared)):
         lines.append([text.format(len(of)), *(_share([found[name].passes for found in of if name in found])
                                               for name in walkers)])
     return markdown_table(lines)
@@ -158,11 +161,11 @@ def _held(validation: Validation, walkers: Sequence[str]) -> str:
 
 def _summary(validation: Validation, walkers: Sequence[str]) -> str:
     """Return a table of how many readings of each experiment everybody passes."""
-    lines = [["experiment", *walkers]]
+    lines = [["experiment", "role", *walkers]]
     for result in validation.results:
         anchor = result.experiment.title.lower().replace(" ", "-").replace(",", "")
         scores = (_share([reading.passes for reading in result.readings.get(name, ())]) for name in walkers)
-        lines.append([f"[{result.experiment.title}](#{anchor})", *scores])
+        lines.append([f"[{result.experiment.title}](#{anchor})", result.experiment.role, *scores])
     return markdown_table(lines)
 
 
@@ -174,7 +177,7 @@ def _share(passed: Sequence[bool]) -> str:
 def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     experiment = result.experiment
     yield f"## {experiment.title}"
-    yield experiment.about
+    yield f"*{experiment.role.capitalize()}.* {experiment.about}"
     if found := list(rows(result)):
         lines = [["", "expected", *walkers, "PedPy"]]
         for row in found:

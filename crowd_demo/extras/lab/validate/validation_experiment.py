@@ -24,6 +24,7 @@ from crowd_demo.sim.fundamental_diagram import Line
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+FITTED, HELD_OUT, NEW = "fitted", "held out", "new, held out"  # roles: whether numbers of slow_down were fitted to it
 SPEED_STEP = 5  # frames: speeds are those of a second
 
 
@@ -117,6 +118,7 @@ class ValidationExperiment:
     axes: Mapping[str, object]  # of the picture: their labels and limits
     plot: Callable[[Axes, Mapping[str, WalkedScenes]], None] = lambda axes, walkers: None  # what is expected, and more
     measure: Callable[[WalkedScene, Measures], float] | None = None  # of each scene: a line for each walker
+    role: str = FITTED
 
     def scenes(self, short: bool) -> dict[float, WalkScene]:
         return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}

@@ -86,7 +86,7 @@ def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], settings: M
     area, people = scene_map.area, scene_map.scene.people
     world = {"width": area.width * UNITS_A_METRE, "height": area.height * UNITS_A_METRE}
     overrides = [Override(ORIGIN, ("optimizations", *path.split(".")), value) for path, value in techniques.items()]
-    overrides += [Override(ORIGIN, ("crowd", name), value) for name, value in settings.items()]
+    overrides += [Override(ORIGIN, ("crowd", name), value) for name, value in {"reconsider_s": 0, **settings}.items()]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.map"
         path.write_text(scene_map.text(), "ascii")

@@ -16,9 +16,11 @@ from versus import no_compiling
 from crowd_demo.cli import main
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.extras.lab.validate.jupedsim_walk import JuPedSimWalk
-from crowd_demo.extras.lab.validate.page import FITTED, HEAD, NOT_FITTED, as_data, page, terminal
+from crowd_demo.extras.lab.validate.page import HEAD, ROLES, as_data, page, terminal
 from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation, options_of
 from crowd_demo.extras.lab.validate.validation_experiment import (
+    FITTED,
+    HELD_OUT,
     Reading,
     SeededReading,
     ValidationExperiment,
@@ -102,15 +104,15 @@ def test_the_first_table_counts_what_is_held_of_what_a_walker_can_walk() -> None
         return lambda runs, measures: readings
 
     first = replace(EXPERIMENTS["rimea-1"], read=read(Reading("one", 2.5, 1, 2.8), Reading("two", 2.5, 1, 2)))
-    other = replace(first, name="other", read=read(Reading("three", 1, 1, 2)))
+    other = replace(first, name="other", role=FITTED, read=read(Reading("three", 1, 1, 2)))
     validation = Validation([first, other], [walker("straight"), walker("snake")], True, no_compiling, None)
     for _ in validation.run():
         pass
     table = page(validation).splitlines()
-    assert [line for line in table if line.startswith("| of ")] == [
-        "| of all 3 numbers | 2 of 3 | - |",
-        "| of the 2 of experiments to which nothing was fitted | 1 of 2 | - |",
-        "| of the 0 that all walkers here can walk | - | - |"]
+    first_row = table.index("| held | straight | snake |") + 2
+    assert table[first_row:first_row + 5] == [
+        "| **held out: of 2 numbers** | 1 of 2 | - |", "| **new, held out: of 0** | - | - |", "| fitted: of 1 | 1 of 1 | - |",
+        "| of all 3 but the new ones | 2 of 3 | - |", "| of the 0 of these that all walkers here can walk | - | - |"]
 
 
 @pytest.mark.quick
@@ -126,7 +128,7 @@ def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None
     assert text.splitlines()[2].split("  ")[-1] == "30.1 passed"
     assert "broken: could not be computed: RuntimeError: a leg is missing\nsnake: left out: no legs" in text
     assert "| time for 40 m at 1.33 m/s | 26 to 34 s | - | - | 30.1 passed |" in markdown
-    assert "| [Speed in a corridor](#speed-in-a-corridor) | - | - | 1 of 1 |" in markdown
+    assert "| [Speed in a corridor](#speed-in-a-corridor) | held out | - | - | 1 of 1 |" in markdown
     assert json.loads(json.dumps(data))["readings"] == [{
         "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": None,
         "found": {"straight": {"value": pytest.approx(30.1), "by_seed": [pytest.approx(30.1)], "verdict": "passed"}}}]
@@ -135,14 +137,12 @@ def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None
 @pytest.mark.quick
 def test_the_page_has_the_words_of_its_generator_and_counts_as_its_table_does() -> None:
     text = (ROOT / "docs/validation.md").read_text("utf-8")
-    assert f"\n\n{FITTED}\n\n" in text and text.startswith(HEAD)
-    for name in NOT_FITTED:
-        assert f"[{EXPERIMENTS[name].title}](" in " ".join(FITTED.split())
+    assert f"\n\n{ROLES}\n\n" in text and text.startswith(HEAD)
     rows = {line.split(" | ")[0]: re.findall(r"(\d+) of (\d+)", line.partition(" | ")[2]) for line in text.splitlines()}
-    titles = [EXPERIMENTS[name].title for name in NOT_FITTED]
+    titles = [each.title for each in EXPERIMENTS.values() if each.role == HELD_OUT]
     cells = [rows[f"| [{title}](#{title.lower().replace(' ', '-')})"] for title in titles]
     sums = [tuple(str(sum(map(int, column))) for column in zip(*by, strict=True)) for by in zip(*cells, strict=True)]
-    assert sums == rows["| of the 12 of experiments to which nothing was fitted"]
+    assert sums == rows["| **held out: of 12 numbers**"]
 
 
 @pytest.mark.quick

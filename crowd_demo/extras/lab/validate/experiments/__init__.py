@@ -9,10 +9,11 @@ from crowd_demo.extras.lab.validate.experiments.streams import (
     FOUR_WAYS,
     FUNDAMENTAL,
     SINGLE_FILE,
+    SPREAD,
 )
-from crowd_demo.extras.lab.validate.experiments.two_rooms import AGAINST, CHOICE
+from crowd_demo.extras.lab.validate.experiments.two_rooms import AGAINST, CHOICE, QUEUES
 from crowd_demo.extras.lab.validate.validation_experiment import ValidationExperiment
 
 EXPERIMENTS: dict[str, ValidationExperiment] = {each.name: each for each in (
     CORRIDOR, FUNDAMENTAL, CORNER, BOTTLENECK, COUNTERFLOW, CROSSING, EVACUATION, HEAD_ON, DOOR,
-    SINGLE_FILE, BOTH_WAYS, FOUR_WAYS, WIDE_BOTTLENECK, AGAINST, CHOICE)}
+    SINGLE_FILE, BOTH_WAYS, FOUR_WAYS, WIDE_BOTTLENECK, AGAINST, CHOICE, QUEUES, SPREAD)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.extras.lab.validate.validation_experiment import (
+    HELD_OUT,
     Measures,
     Reading,
     ValidationExperiment,
@@ -58,7 +59,7 @@ CORRIDOR = ValidationExperiment(
     about="One person with a desired speed of 1.33 m/s walks 40 m along a corridor 2 m wide.",
     source="RiMEA, Guideline for Microscopic Evacuation Analysis, test 1",
     numbers=(SPEED,), short_numbers=(SPEED,), scene=corridor, read=read_corridor,
-    axes={"xlabel": "time, s", "ylabel": "way, m"}, plot=plot_corridor)
+    axes={"xlabel": "time, s", "ylabel": "way, m"}, plot=plot_corridor, role=HELD_OUT)
 
 
 # --- RiMEA 6: people go round a corner and do not walk into its walls ------------------------------------------------
@@ -114,7 +115,7 @@ CORNER = ValidationExperiment(
     source="RiMEA, test 6: all get round the corner without walking through a wall. The time is that of the farthest, who"
            " has 17 m to go, with a queue at most as long again",
     numbers=(CORNER_PEOPLE,), short_numbers=(CORNER_PEOPLE,), scene=corner, read=read_corner,
-    axes={"xlabel": "m", "ylabel": "m", "aspect": "equal"}, plot=plot_corner)
+    axes={"xlabel": "m", "ylabel": "m", "aspect": "equal"}, plot=plot_corner, role=HELD_OUT)
 
 
 # --- two people who walk exactly against each other pass without touching, and lose hardly any time ------------------

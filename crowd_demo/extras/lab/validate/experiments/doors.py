@@ -9,6 +9,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.extras.lab.validate.validation_experiment import (
+    HELD_OUT,
     OWN,
     Measures,
     Reading,
@@ -222,4 +223,4 @@ WIDE_BOTTLENECK = ValidationExperiment(
            " Experimental study on pedestrian flow through wide bottleneck, 2014. Here at least 1.2, as for narrow"
            " ones; and in proportion to the width, within 20%",
     numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_bottleneck, axes=FLOW_AXES,
-    plot=plot_wide, measure=flow_through)
+    plot=plot_wide, measure=flow_through, role=HELD_OUT)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.extras.lab.validate.experiments.streams import to_the_right
 from crowd_demo.extras.lab.validate.validation_experiment import (
+    HELD_OUT,
+    NEW,
+    OWN,
     Exit,
     Measures,
     Reading,
@@ -24,6 +28,9 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
 )
 from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.sim.fundamental_diagram import Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 REACH = 0.1  # of a line into the walls, metres
 
@@ -79,6 +86,66 @@ AGAINST = ValidationExperiment(
     axes={"xlabel": "people against them", "ylabel": "time until 100 are in the other room, s", "ylim": (0, None)})
 
 
+# --- two queues that stand before a corridor, one at each end ---------------------------------------------------------
+
+QUEUED = 160  # people in both queues
+ONE_WAY, SPLITS = 100, (50, 70, 90)  # % who go to the right
+SETTLED_S, STANDING = 5.0, 0.8  # seconds after the first one; part of a queue: as long as each still stands
+QUEUE_S = 180.0
+
+
+def queues(number: float, short: bool) -> WalkScene:
+    """The number is the width in metres times 1000, and the percentage of people who go to the right."""
+    width, right = divmod(int(number), 1000)
+    middle = Rectangle(FIRST.right, 5 - width / 2, SECOND.left, 5 + width / 2)
+    counts = QUEUED * right // 100, QUEUED * (ONE_WAY - right) // 100
+    starts = Rectangle(3, 1, 10, 9), Rectangle(20, 1, 27, 9)
+    groups = [WalkGroup(people, start, way) for way, (people, start) in enumerate(zip(counts, starts, strict=True)) if people]
+    return WalkScene((FIRST, middle, SECOND), (right_of(SECOND), left_of(FIRST)), tuple(groups), QUEUE_S)
+
+
+def flow_between(run: WalkedScene, measures: Measures) -> float:
+    """Return the people per metre and second in the middle of the corridor, both ways together, while both queues stand."""
+    middle = run.scene.floor[1]
+    ids, seconds = measures.crossings(run.walked, gate(middle))
+    right, first, ends = to_the_right(run, ids), float(seconds.min(initial=QUEUE_S)) + SETTLED_S, [QUEUE_S]
+    for group, mine in zip(run.scene.groups, (right, ~right), strict=False):
+        ends += seconds[mine][int(STANDING * group.people) - 1:][:1].tolist()
+    last = max(min(ends), first + SETTLED_S)
+    return float(np.sum((seconds > first) & (seconds <= last))) / ((last - first) * middle.height)
+
+
+def read_queues(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+    for number, run in runs.items():
+        width, right = divmod(int(number), 1000)
+        if right != ONE_WAY:
+            one_way = flow_between(runs[width * 1000 + ONE_WAY], measures)
+            yield Reading(f"{width} m, {right}:{ONE_WAY - right}: flow both ways over one way",
+                          flow_between(run, measures) / one_way, 0.75, 1.5, "", measured=True)
+
+
+def plot_queues(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    for name, runs in walkers.items():
+        for width in sorted({int(number) // 1000 for number in runs}):
+            flows = {number % 1000: flow_between(run, OWN) for number, run in sorted(runs.items()) if number // 1000 == width}
+            axes.plot(list(flows), list(flows.values()), marker="o", label=f"{name}, {width} m")
+
+
+QUEUES = ValidationExperiment(
+    name="two-queues",
+    title="Two queues at a corridor",
+    about="160 people stand in two rooms before the ends of a corridor 10 m long and 2, 3 or 4 m wide, and want to the other"
+          " room: half and half, 70 to 30, 90 to 10, or all one way. The flow is that of both ways together, in the middle of"
+          " the corridor, from 5 s after the first person there until 80% of one queue have passed.",
+    source="Zhang, Klingsch, Schadschneider and Seyfried, Ordering in bidirectional pedestrian flows and its influence on the"
+           " fundamental diagram, 2012: at most 1.5 people per metre and second in both directions, 2.0 in one. Kretz and"
+           " others, Experimental study of pedestrian counterflow in a corridor, 2006: both flows together are larger than"
+           " that of one direction. The splits are those of Feliciani and others, PLOS ONE e0208496",
+    numbers=tuple(width * 1000 + right for width in (2, 3, 4) for right in (ONE_WAY, *SPLITS)),
+    short_numbers=(2000 + ONE_WAY, 2050), scene=queues, read=read_queues, plot=plot_queues,
+    axes={"xlabel": "people who go to the right, %", "ylabel": "people per metre and second", "ylim": (0, None)}, role=NEW)
+
+
 # --- RiMEA 14: people choose the shorter way, and a longer one when that is crowded ----------------------------------
 
 FEW, MANY = 10, 100
@@ -114,4 +181,4 @@ CHOICE = ValidationExperiment(
            " the end of the queue would wait for nearly a minute, many times as long as the"
            " detour takes. So at least a tenth goes round, and at least a tenth does not",
     numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,
-    axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)})
+    axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)}, role=HELD_OUT)
