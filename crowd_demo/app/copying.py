@@ -52,23 +52,16 @@ class Shown(NamedTuple):
     unsaved: str = ""  # what is said of that which was built and which the configuration does not hold
 
 
-class Copied(NamedTuple):
-    """A text, and a line that says what it is."""
-
-    text: str
-    about: str
-
-
-def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
-    """The command that shows the same from the configuration of that name; or YAML, if that is chosen or needed."""
+def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> tuple[str, str]:
+    """The command that shows the same from the configuration of that name, or YAML; and a line that says what it is."""
     config, notes = effective(shown), "".join(f"# {note}\n" for note in not_in_it(shown))
     changes = None if as_yaml else changes_of(shown, name)
     if name is None or changes is None:
-        return Copied(yaml_of(config) + notes, "YAML" + ("" if as_yaml else ", for there is no configuration file"))
+        return yaml_of(config) + notes, "YAML" + ("" if as_yaml else ", for there is no configuration file")
     command = command_line(name, changes)
     if len(command) > MAX_CHARACTERS:
-        return Copied(yaml_of(config) + notes, f"YAML, for the command would be longer than {MAX_CHARACTERS} characters")
-    return Copied(f"{command}\n{notes}", f"a command: {name} with {len(changes)} change{'s' * (len(changes) != 1)}")
+        return yaml_of(config) + notes, f"YAML, for the command would be longer than {MAX_CHARACTERS} characters"
+    return f"{command}\n{notes}", f"a command: {name} with {len(changes)} change{'s' * (len(changes) != 1)}"
 
 
 def command_for(shown: Shown, name: str | None, command: str) -> str:
@@ -118,7 +111,6 @@ def view(shown: Shown) -> CameraSettings:
 
 
 def not_in_it(shown: Shown) -> Iterator[str]:
-    """Yield what is on the screen but cannot be configured."""
     sim, camera = shown.sim, shown.camera
     if sim.tick:
         yield f"the screen was at tick {sim.tick}, this begins at tick 0"
@@ -168,7 +160,6 @@ def setting(path: str, value: object) -> str:
 
 
 def yaml_of(config: Config) -> str:
-    """A configuration file, with what differs from the defaults."""
     sections: dict[str, object] = {}
     for path, value in changed(Config.model_validate({}), config):
         if path == "events":

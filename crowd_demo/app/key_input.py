@@ -91,6 +91,8 @@ class Keymap:
 
     def dialog_name(self, event: pygame.Event) -> str:
         """The name for a dialog: letters are characters, digits positions, keypad keys like others; Shift is left out."""
+        if self.action(event)[0] == "quit":
+            return "escape"
         name = next((name for name, _ in self.names(event) if name not in MODIFIERS), "")
         if name.isalpha():
             name = _plain(event)
@@ -201,7 +203,7 @@ class KeyInput:
 
     def down(self, event: pygame.Event) -> None:
         action, shifted = self._keymap.action(event)
-        name = self._dialog_name(event, action)
+        name = self._keymap.dialog_name(event)
         if action and self._dialog_open and not ACTIONS[action].over_dialog:
             action = ""
         if (self._dialog_open or name in self._wanted) and not _modifiers(event) & pygame.KMOD_CTRL:
@@ -236,13 +238,10 @@ class KeyInput:
     def is_for_now(self, event: pygame.Event) -> bool:
         """Return whether a key's action is one that is done at once, or the key goes through what is open."""
         action, _ = self._keymap.action(event)
-        name = self._dialog_name(event, action)
+        name = self._keymap.dialog_name(event)
         if self._dialog_open or name in self._wanted:
             return self._dialog_open and name in THROUGH_DIALOG
         return action != "" and ACTIONS[action].at_once
-
-    def _dialog_name(self, event: pygame.Event, action: str) -> str:
-        return "escape" if action == "quit" else self._keymap.dialog_name(event)
 
     def _offer(self, name: str, shift: bool, action: str, shifted: bool) -> None:
         """Offer a key that has a name; if it is not taken, do what it is bound to."""

@@ -111,7 +111,8 @@ class Loop:
         assert opening and opened
         window = previous.window.model_copy(update={"title": opened.sim.config.window.title})
         config = opened.sim.config.model_copy(update={"window": window})
-        self.worker.submit(previous.files.leave).result()  # takes a snapshot, which may run a kernel
+        self.worker.submit(lambda: previous.files.close_recording(  # takes a snapshot, which may run a kernel
+            said="another scenario ended the recording")).result()
         frames = None if self.frames == sys.maxsize else self.frames_left
         options = replace(self.options, frames=frames, config_name=opening.name)
         program = Program(config, opened, options, previous.quitting, previous.preferences, rewind=previous.remembers)

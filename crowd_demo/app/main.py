@@ -62,18 +62,13 @@ def run(config: Config, options: RunOptions) -> int:
         try:
             return session.leave(session.run())
         except BaseException as error:
-            if isinstance(error, ValueError) and is_mistake_in_file(error):
+            from crowd_demo.sim.save_format import SaveError
+
+            if isinstance(error, SaveError):  # about a saved crowd or a recording: found once there is a simulation
                 print(error, file=sys.stderr)
                 return session.leave(USAGE_ERROR)
             session.finish_compiling()
             raise
-
-
-def is_mistake_in_file(error: ValueError) -> bool:
-    """Return whether it is about a saved crowd or a recording. That is found only once there is a simulation."""
-    from crowd_demo.sim.save_format import SaveError
-
-    return isinstance(error, SaveError)
 
 
 class Session:
@@ -118,7 +113,11 @@ class Session:
 
         program = Program(self.config, loaded, self.options, self.quitting, self.preferences, self.player,
                           rewind=not self.options.headless)
-        self._start_trace(program)
+        if path := self.unwritten.pop("--trace", None):
+            from crowd_demo.app.trace import Trace, TracedProfile
+
+            self.trace = Trace(path)
+            program.sim.profile = TracedProfile(self.trace)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
         self.loop = Loop(program, self.options, self.worker)
@@ -204,7 +203,6 @@ class Session:
             self.compiling.update(threads)
 
     def _load(self) -> Loaded | None:
-        """Load; None after a request to quit."""
         progress = LoadingProgress()
         job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():
@@ -228,14 +226,6 @@ class Session:
                 loaded.scene.sim = sim
             loaded = loaded._replace(sim=sim)
         return loaded
-
-    def _start_trace(self, program: Program) -> None:
-        """Measure with a profile that writes a trace, if there is to be one."""
-        if path := self.unwritten.pop("--trace", None):
-            from crowd_demo.app.trace import Trace, TracedProfile
-
-            self.trace = Trace(path)
-            program.sim.profile = TracedProfile(self.trace)
 
     def _end_trace(self, code: int) -> int:
         """End the trace; return the code, or 1 if the trace is not whole."""

@@ -59,7 +59,6 @@ class Presenter:
         pygame.display.flip()
 
     def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
-        """Draw the HUD and what is open, with these notices last."""
         program, picture = self.program, screen()
         program.collect_news()
         status = status_of(program, hovered)
@@ -67,7 +66,6 @@ class Presenter:
         program.hud.draw(picture, program.sim, status, time.perf_counter())
 
     def save_requested(self) -> None:
-        """Save the picture if `program.picture_path` names a file."""
         path, self.program.picture_path = self.program.picture_path, None
         if not path:
             return
@@ -86,13 +84,13 @@ class Presenter:
         self.follow_size()
 
     def follow_size(self) -> None:
-        size, before = screen().get_size(), self.program.camera.size
-        self.program.resize(size)
+        program, size, before = self.program, screen().get_size(), self.program.camera.size
+        program.resize(size)
         if size != before and not self._fullscreen:
-            self.program.prefer_size(size)
+            program.window = program.window.model_copy(update={"width": size[0], "height": size[1]})
+            program.preferences.change(size=size)
 
     def set_title(self, what: str = "") -> None:
-        """Set the window's title, with what the program is doing."""
         title = self.program.window.title
         pygame.display.set_caption(f"{title} - {what}" if what else title)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.crowd.answers import KEYS, Answers
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
@@ -27,8 +26,7 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.captions import ShownCaption, caption_of
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.notices import ANSWER_KEYS, Notices, ShownAnswer, ShownCaption, caption_of
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.screen.window import Pointer
@@ -66,7 +64,7 @@ class Program:
         self.hud = Hud(self.keymap.shown, state_colours(load_manifest(assets_folder())))
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices,
                            player, unpaced=options.headless, stops_at_end=options.headless)
-        self.controls, self.answers = CrowdControls(self.crowd, self.notices), Answers()
+        self.controls, self.answers = CrowdControls(self.crowd, self.notices), ShownAnswer()
         self.panels = PanelControls(self.preferences, window, self.keymap, lambda: self.hud.is_wide, self.notices)
         self.timeline_shown, self.minimap_shown, self.fullscreen = True, False, window.fullscreen
         self.guide = Guide()
@@ -100,7 +98,7 @@ class Program:
     def act(self, name: str, shifted: bool = False) -> None:
         """Do an action, as with Shift or not; a replay refuses those that change the crowd."""
         action = ACTIONS[name]
-        if name in KEYS and name != "quit":
+        if name in ANSWER_KEYS and name != "quit":
             self.answers.close()
         self.undo.begin_gesture()
         if action.changes and not self.crowd.takes_changes():
@@ -134,7 +132,6 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Return whether there is no request to quit."""
         return not self.quitting.asked
 
     @property
@@ -160,7 +157,6 @@ class Program:
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def toggle(self, flag: str) -> None:
-        """Invert an attribute."""
         setattr(self, flag, not getattr(self, flag))
 
     def show_caption(self) -> None:
@@ -178,17 +174,14 @@ class Program:
                                           partial(self.cannot_open, f"{name} was not opened"))
 
     def load(self) -> None:
-        """Load the crowd saved last."""
         self.scenario_files.before_losing("Load the last save?", partial(self.crowd.apply, self.files.load_newest))
 
     def cannot_open(self, why: str) -> None:
-        """Show why the configuration cannot be opened."""
         self.notices.add(why, "scenario")
         if (tour := self.guide.tour) and tour.opening:
             tour.over = True
 
     def type_agents(self) -> None:
-        """Let the user type the number of agents."""
         self.dialogs.open(TextDialog(f"Agents, now {self.crowd.agents_asked:,}",
                                        lambda text: self.controls.populate(agents_of(text))))
 
@@ -208,7 +201,6 @@ class Program:
             self.dialogs.open(tours_menu(partial(self.guide.begin, program=self)))
 
     def show_card(self) -> None:
-        """Show the card of the last switch again, or hide it."""
         if not self.cards.toggle():
             self.notices.add("no technique was switched yet", "card", holds=lambda: not self.cards.trial)
 
@@ -252,11 +244,6 @@ class Program:
         if size != before and (tour := self.guide.tour):
             tour.show_view()
 
-    def prefer_size(self, size: tuple[int, int]) -> None:
-        """Keep the window's size as a preference."""
-        self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
-        self.preferences.change(size=size)
-
     def _configured_view(self, size: tuple[int, int]) -> Camera:
         """A camera that shows what the configuration says in a window of that size."""
         walls = self.sim.terrain.walls
@@ -294,7 +281,6 @@ class Program:
         self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
 
     def save_slow_frames(self) -> None:
-        """Save the last second, frame by frame, and show the slowest."""
         try:
             self.notices.add(save_last_second(self.sim.profile, Path()), "slow frames")
         except (OSError, ValueError) as error:

@@ -48,7 +48,6 @@ class Trace:
         self._add(name, "X", start_ns, dur=(end_ns - start_ns) / 1000, **({"args": arguments} if arguments else {}))
 
     def instant(self, name: str) -> None:
-        """Something that happens now."""
         self._add(name, "i", time.perf_counter_ns(), s="t")
 
     def counter(self, name: str, value: float, now_ns: int) -> None:

@@ -143,7 +143,6 @@ class Mouse:
             self._hovered = None
 
     def release_all(self) -> None:
-        """Act as if all buttons were released."""
         self._dragging.clear()
         self._release()
 
@@ -160,7 +159,6 @@ class Mouse:
 
     @property
     def resting_on(self) -> Hovered | None:
-        """The target on which the cursor has rested for a while."""
         if self._hovered and time.monotonic() - self._hovered[1] >= REST_S:
             return self._hovered[0]
         return None
@@ -245,23 +243,18 @@ class Mouse:
                 program.inspector.click(*at)
 
     def _wheel(self, notches: float) -> None:
-        """With Ctrl the wheel changes the size of the brush that is held."""
+        """Move through the list that is open, scroll at the cursor, or zoom; with Ctrl change the size of the brush."""
         resizes = not self._program.tools.is_hand and not self._program.dialogs.top
         if resizes and pygame.key.get_mods() & pygame.KMOD_CTRL:
             self._program.tools.resize(notches)
-        else:
-            self._zoom(ZOOM_STEP**notches)
-
-    def _zoom(self, factor: float) -> None:
-        """The wheel moves through the list that is open, or scrolls the legend at the cursor, or zooms."""
-        if self._program.dialogs.top:
-            self._program.dialogs.press("up" if factor > 1 else "down", False)
+        elif self._program.dialogs.top:
+            self._program.dialogs.press("up" if notches > 0 else "down", False)
         elif (target := self._target()) and target.kind == LEGEND:
-            self._hud.scroll_legend(-1 if factor > 1 else 1, int(target.name))
+            self._hud.scroll_legend(-1 if notches > 0 else 1, int(target.name))
         elif target and target.kind in (NUMBERS, SLIDER, SETTING):
-            self._hud.scroll_numbers(-1 if factor > 1 else 1)
+            self._hud.scroll_numbers(-1 if notches > 0 else 1)
         else:
-            self._program.seeing.zoom(*self._pointer.at, factor)
+            self._program.seeing.zoom(*self._pointer.at, ZOOM_STEP**notches)
 
     # --- moving ------------------------------------------------------------------------------------------------------
 
@@ -315,10 +308,11 @@ class Mouse:
             return
         elif held.kind == "minimap":
             program.seeing.look_at(*self._hud.minimap.world_at(*self._pointer.at))
-        elif held == BRUSH_SLIDER:
-            program.tools.set_share(self._hud.tool_bar.share_at(*self._pointer.at))
-        elif (share := self._hud.share_along(held, self._slid_to if held.kind == SLIDER else self._pointer.at[0])) is None:
+        elif (share := self._hud.share_along(
+                held, self._slid_to if held.kind == SLIDER else self._pointer.at[0], self._pointer.at[1])) is None:
             return
+        elif held == BRUSH_SLIDER:
+            program.tools.set_share(share)
         elif held == BET and program.guide.tour:
             program.guide.tour.guess_at(share)
         elif held.kind == SLIDER:

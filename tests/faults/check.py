@@ -245,9 +245,9 @@ FAULTS = (
           "app/card/test_effect.py::test_frames_with_a_note_and_their_steps_do_not_count"),
     Fault("resume", "resuming an ensemble",
           "An ensemble that is resumed does not try again what failed.",
-          "return {row.key for row in rows if row.state_hash}",
-          "return {row.key for row in rows}",
-          "extras/ensemble/test_plan.py::test_what_finished_counts_more_than_what_failed"),
+          "{row.key for row in rows if row.state_hash}  # what failed is tried again",
+          "{row.key for row in rows}",
+          "extras/ensemble/test_command.py::test_a_run_that_fails_is_a_row_with_its_error_and_is_tried_again"),
     Fault("sight", "line of sight",
           "There is a line of sight through the corner of a single wall: only where both tiles beside the corner are "
           "walls is it blocked.",

@@ -66,7 +66,6 @@ class Cards:
                 self._measured.update(self.trial.summary)
 
     def put_away(self, why: str) -> None:
-        """End the present card, and hide it until somebody asks for it."""
         self._asked = False
         if self.trial:
             self.trial.end(why)

@@ -93,7 +93,8 @@ class SwitchTimes:
     def spans(self) -> Iterator[Span]:
         """The step, the stage that changed most, and the frame; or of drawing the frame, all of it, and its stage."""
         steps, drawings = (self.before.steps, self.after.steps), (drawing(self.before.frames), drawing(self.after.frames))
-        step, picture = (tuple(map(total_ms, part)) for part in (steps, drawings))
+        step, picture = (tuple(sum(typical(times, name) for name in times) if times else math.nan for times in part)
+                         for part in (steps, drawings))
         frame = self.span(FRAME, step[0] + picture[0], step[1] + picture[1])
         yield from (frame, self.span(DRAW, *picture)) if self._drawn else (self.span(STEP, *step),)
         before, after = drawings if self._drawn else steps
@@ -143,11 +144,6 @@ def typical(times: Times, stage: str) -> float:
     return float(np.median(ran)) * len(ran) / len(times[stage]) if len(ran) else 0.0
 
 
-def total_ms(times: Times) -> float:
-    """What all stages cost together, milliseconds; nan where nothing was measured."""
-    return sum(typical(times, stage) for stage in times) if times else math.nan
-
-
 def drawing(times: Times) -> Times:
     return {name: times[name] for name in stages_of(DRAW, times)}
 
@@ -158,7 +154,6 @@ def extent(times: TimingWindow) -> tuple[int, int]:
 
 
 def count(times: Times) -> int:
-    """Number of steps or frames."""
     return len(next(iter(times.values()), ()))
 
 
@@ -194,21 +189,16 @@ KNOWN = {  # the most telling first
 
 def telling(before: Mapping[str, float], after: Mapping[str, float], paths: Iterable[str], exact: bool) -> Counted:
     """The most telling of the counters that differ notably, and that these techniques can have changed."""
-    topics = {about for path in paths for about in topics_of(path)} | ({"motion"} if not exact else set())
+    topics = {about for path in paths for about in (
+        "picture" if is_drawn(BY_PATH[path]) else "step", *(["memory"] if path in MEMORY_ORDER else []))}
+    topics |= set() if exact else {"motion"}
     found = [(name, (before[name], after[name])) for name, known in KNOWN.items()
              if known.about in topics and name in before and name in after and unlike(before[name], after[name])]
     return dict(found[:MAX])
 
 
 def explaining(told: Counted) -> tuple[Count, ...]:
-    """The rows of a card."""
     return tuple(Count(KNOWN[name].label, text(name, before), text(name, after)) for name, (before, after) in told.items())
-
-
-def topics_of(path: str) -> Iterator[About]:
-    yield "picture" if is_drawn(BY_PATH[path]) else "step"
-    if path in MEMORY_ORDER:
-        yield "memory"
 
 
 def unlike(before: float, after: float) -> bool:

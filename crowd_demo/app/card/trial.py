@@ -196,7 +196,6 @@ class Trial:
             self.end("the view changed")
 
     def end(self, why: str) -> None:
-        """Stop, and free the copies of the crowd."""
         if not self.over:
             self.over, self._until = True, why
             self._stop_proving(why or "no time was left")
@@ -234,23 +233,19 @@ class Trial:
         if self.drawn:
             self._long = large
             return Pictures(sim, view, old, new) if view else None
-        if not (step_ms := self._step_ms(sim.profile)):
+        made = sim.profile.steps - self._steps_before  # the first ones also make memory, or a whole tree
+        steps_ms = whole(sim.profile.steps_ms(made)) if made else np.zeros(0)
+        if not steps_ms.min(initial=np.inf) or (len(steps_ms) < FEW_STEPS and steps_ms.sum() <= ENOUGH_MS):
             return None
         before = whole(self.before.steps)
         if not len(before):  # kernels were compiled beside all steps since the start
             before = whole(sim.profile.steps_ms())[:self._steps_before - sim.profile.steps]
         before_ms = float(np.median(before)) if len(before) else np.inf
-        self._long = large or max(step_ms, before_ms) > MAX_FRAME_MS
+        self._long = large or max(float(steps_ms.min()), before_ms) > MAX_FRAME_MS
         if self._long:
             return Answers(sim, old, new, self._kind is EXACT)
         self._copies = Replicas(sim, old, new, self._kind is EXACT, None if self._slow else view)
         return self._copies
-
-    def _step_ms(self, profile: Profile) -> float | None:
-        """Milliseconds of the shortest step since the switch; the first ones also make memory, or a whole tree."""
-        made = profile.steps - self._steps_before
-        steps_ms = whole(profile.steps_ms(made)) if made else np.zeros(0)
-        return float(steps_ms.min()) if len(steps_ms) >= FEW_STEPS or steps_ms.sum() > ENOUGH_MS else None
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
@@ -299,7 +294,6 @@ class Trial:
         return {path: f"{change}: {rows}, {self._finding.text}"}
 
     def _changes(self) -> Iterator[tuple[str, str]]:
-        """The label of each technique, and what became of it."""
         old, new = self.switched
         return ((BY_PATH[path].label.strip(), f"{hud_word(old[path])} -> {hud_word(value)}") for path, value in new.items())
 

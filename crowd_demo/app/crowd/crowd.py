@@ -87,7 +87,6 @@ class Crowd:
         self.kept_edits = [self.edits]
 
     def begin_past(self) -> None:
-        """Forget what was before the present state."""
         self.sought: int | None = None
         self.timeline = Timeline(self.sim, self._bound)
 
@@ -116,7 +115,6 @@ class Crowd:
 
     @property
     def in_past(self) -> bool:
-        """Return whether a tick after the current one is known."""
         return self.sim.tick < self.timeline.newest
 
     @property
@@ -126,7 +124,6 @@ class Crowd:
         return Clock(self.rate.per_s, real, sim.tick, sim.tick * sim.dt)
 
     def past(self) -> Past:
-        """Return the data of the timeline."""
         recorded = self.recording.nbytes if self.recording else None
         return self.timeline.shown(self.sim.tick, recorded, self.player is not None)
 
@@ -221,7 +218,6 @@ class Crowd:
             self._notices.add(player.verdict(sim.tick), "replay")
 
     def begin_new_future(self) -> None:
-        """If this is the past, forget what came after it."""
         if not self.in_past:
             return
         left, tick = self.timeline.newest, self.sim.tick

@@ -28,12 +28,10 @@ HAWK = 0  # predators have the lowest ids
 
 
 def fewer(count: int) -> int:
-    """The next round number below."""
     return max((each for each in ROUND if each < count), default=0)
 
 
 def more(count: int) -> int:
-    """The next round number above."""
     return min((each for each in ROUND if each > count), default=MAX_AGENTS)
 
 

@@ -130,10 +130,6 @@ class CrowdFiles:
         self._crowd.begin_new_future()
         self._crowd.recording = Recording(path, self._crowd.sim)
 
-    def leave(self) -> None:
-        """End the recording because another scenario begins."""
-        self.close_recording(said="another scenario ended the recording")
-
     def close_recording(self, crash: str = "", said: str = "recorded") -> None:
         """End the recording at the present tick, which may be in the past, or with a crash; `news` says when it is written."""
         if recording := self._crowd.recording:
@@ -150,7 +146,6 @@ class CrowdFiles:
             error.add_note(f"{replay_command(recording.path)} leads there again")
 
     def toggle_recording(self) -> None:
-        """Begin a recording under a free name, or end the present one."""
         try:
             if self._crowd.recording:
                 self.close_recording()
@@ -187,7 +182,6 @@ class CrowdFiles:
         self.exporting = PageExport(page, first._replace(config=config), sim.snapshot())
 
     def _tell_export(self, export: PageExport) -> None:
-        """Show how the page has ended."""
         if not export.job.done():
             return
         self.exporting = None

@@ -23,7 +23,7 @@ from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect
-from crowd_demo.render.hud.status import RunningJob, Tick
+from crowd_demo.render.hud.status import Mark, RunningJob
 from crowd_demo.sim.actions import Switch
 
 MAX_TICKS = 20  # kept for the graph
@@ -140,7 +140,6 @@ class Switcher:
 
     @property
     def busy(self) -> bool:
-        """Return whether the compiling thread is at work."""
         return self._work is not None and not self._work.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
@@ -181,16 +180,14 @@ class Techniques:
         self.touched = ""
         self.previous: dict[str, Value] = {}
         self.beginning = False
-        self.ticks: list[Tick] = []
+        self.ticks: list[Mark] = []
         self._crowd, self._notices = crowd, notices
 
     def asked(self) -> Optimizations:
-        """The values of all techniques, as they will be soon."""
         coming = (request for request in self.switcher.requests.values() if request.is_coming)
         return with_values(self._crowd.sim.optimizations, {request.path: request.value for request in coming})
 
     def value(self, path: str) -> Value:
-        """The value that a technique has, or will have soon."""
         request = self.switcher.requests.get(path)
         return request.value if request and request.is_coming else self._crowd.sim.optimizations.get(path)
 
@@ -255,7 +252,6 @@ class Techniques:
             self.change_number(1 if steps > 0 else -1)
 
     def _touch(self, path: str, value: Value) -> None:
-        """Note that a technique is about to have another value."""
         self.touched = path
         self._notices.drop(path)
         if (before := self.value(path)) != value:
@@ -293,5 +289,5 @@ class Techniques:
                 self.previous[change.path] = change.old
             if (request := self.switcher.requests.get(change.path)) and request.value == change.new:
                 request.state = "in effect"
-            tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
+            tick = Mark(self._crowd.sim.profile.frames, f"{BY_PATH[change.path].label.strip()} {hud_word(change.new)}")
             self.ticks = [*self.ticks[-MAX_TICKS:], tick]

@@ -85,14 +85,13 @@ class Timeline:
         self.keyframes.stepped(sim)
 
     def truncate(self, tick: int) -> None:
-        """Forget all that came after a tick."""
         self._frame_ms[:, np.arange(tick + 1, self.newest + 1) % self._span] = 0
         self.newest = tick
         self.keyframes.drop_after(tick)
         self.check = ReplayCheck()
         self.entries = {at: entries for at, entries in self.entries.items() if at <= tick}
         self.actions = [each for each in self.actions if each[0] <= tick]
-        self._marks = tuple(mark for mark in self._marks if mark.tick <= tick)
+        self._marks = tuple(mark for mark in self._marks if mark.at <= tick)
 
     def frame_took(self, tick: int, ms: float) -> None:
         """Call after each frame with the present tick and its time, which is shown for the ticks made in it."""
@@ -125,7 +124,6 @@ class Keyframes:
 
     @property
     def every(self) -> int:
-        """Ticks from one keyframe to the next."""
         gap_s = LEAST_GAP_S
         if self._kept:
             last = self._kept[-1]
@@ -135,7 +133,6 @@ class Keyframes:
         return max(math.ceil(gap_s * self._hz), 1)
 
     def before(self, tick: int) -> Snapshot | None:
-        """The last one at or before a tick."""
         number = bisect_right(self._kept, tick, key=lambda keyframe: keyframe.tick)
         return self._kept[number - 1] if number else None
 
@@ -145,7 +142,6 @@ class Keyframes:
             self._take(sim)
 
     def drop_after(self, tick: int) -> None:
-        """Forget those of later ticks."""
         self._kept = [keyframe for keyframe in self._kept if keyframe.tick <= tick]
         self._tried = min(self._tried, tick)
         self._count_bytes()

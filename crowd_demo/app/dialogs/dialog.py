@@ -84,7 +84,6 @@ class ListDialog:
         return True
 
     def click(self, target: Target) -> None:
-        """A target of the view was clicked."""
         self.hover(target)
         if target == Target("row", str(self.selected)):
             self.choose()
@@ -95,7 +94,6 @@ class ListDialog:
             self.selected = int(target.name)
 
     def choose(self) -> None:
-        """Do what the selected row does."""
         for item in self.items[self.selected:self.selected + 1]:
             if item.row.usable:
                 self.closed = not item.stays
@@ -185,7 +183,6 @@ class Dialogs:
         return key == "escape"
 
     def click(self, target: Target | None) -> None:
-        """A click while something is open; outside it closes the top one."""
         if (top := self.top) and target:
             top.click(target)
         elif top:

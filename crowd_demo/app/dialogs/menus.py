@@ -91,7 +91,6 @@ class Menus:
         self._dialogs.open(ListDialog(KEYS, lambda: items, notes=(KEY_OF_TECHNIQUE, marks_in_a_line()), verb="does it"))
 
     def open_colours(self) -> None:
-        """All colour modes."""
         scene = self._crowd.scene
         telling = scene.telling_colours() if scene else COLOURS
         items = [Item(Row(name, "" if name in telling else "nothing to show", entry.why),
@@ -99,10 +98,11 @@ class Menus:
         self._dialogs.open(ListDialog("Colours", lambda: items))
 
     def open_techniques(self) -> None:
-        """All techniques with their present values."""
         touched = self._techniques.touched
         selected = next((number for number, technique in enumerate(TECHNIQUES) if technique.path == touched), 0)
-        self._dialogs.open(ListDialog("Techniques", self._technique_items, selected))
+        self._dialogs.open(ListDialog("Techniques", lambda: [
+            Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
+            for technique in TECHNIQUES], selected))
 
     def open_choices(self, technique: Technique, at: tuple[int, int] | None = None) -> None:
         """The choices of a technique, and its present number if it is none of them."""
@@ -115,8 +115,10 @@ class Menus:
         self._dialogs.open(ListDialog(technique.label.strip(), lambda: items, listed.index(value), at))
 
     def open_sections(self) -> None:
-        """The sections of both panels."""
-        self._dialogs.open(ListDialog("Sections of the panels", self._section_items))
+        self._dialogs.open(ListDialog("Sections of the panels", lambda: [
+            Item(Row(name, "folded" if folded else ""),
+                 partial(self._panels.unfold if folded else self._panels.fold, name), stays=True)
+            for name, folded in self._sections().items()]))
 
     def open_overlays(self) -> None:
         """The overlays, and which are shown, below "hide all". The list stays open: several can be turned on."""
@@ -128,12 +130,10 @@ class Menus:
         return Item(Row(PROGRAM[action].what, self._keymap.key(action), group=heading), partial(self._act_alone, action))
 
     def _act_alone(self, action: str) -> None:
-        """Close all that is open, and do the action."""
         self._dialogs.stack.clear()
         self._act(action)
 
     def _key_item(self, action: str, heading: str) -> Item:
-        """What an action does, and all its keys."""
         technique = BY_PATH.get(action)
         name = f"{technique.label}  {technique.kind.mark}".rstrip() if technique else ACTIONS[action].what
         row = Row(name, "  ".join(map(key_text, self._keymap.all_keys(action))), group=heading)
@@ -154,19 +154,10 @@ class Menus:
         return Row(entry.label, ", ".join([*state, *filter(None, [self._keymap.key(entry.name)])]),
                    f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
 
-    def _technique_items(self) -> list[Item]:
-        return [Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
-                for technique in TECHNIQUES]
-
     def _technique_row(self, technique: Technique) -> Row:
         idle = no_effect(technique.path, self._crowd.sim.situation)
         return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
                    f"{idle} {technique.why}. Watch: {technique.watch}")
-
-    def _section_items(self) -> list[Item]:
-        return [Item(Row(name, "folded" if folded else ""),
-                     partial(self._panels.unfold if folded else self._panels.fold, name), stays=True)
-                for name, folded in self._sections().items()]
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:

@@ -44,7 +44,6 @@ class Numbers:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Show the section, or fold it."""
         if self.shown:
             self._panels.fold(NUMBERS)
         else:
@@ -70,13 +69,11 @@ class Numbers:
         self._tune(path, value)
 
     def reset(self, path: str) -> None:
-        """Give a number the value of the configuration."""
         if path in self._listed and self._crowd.takes_changes():
             self.dragged = None
             self._tune(path, value_of(self._crowd.sim.config, path))
 
     def reset_all(self) -> None:
-        """Give all numbers the values of the configuration."""
         self.dragged = None
         self._crowd.apply(SetNumbers())
         self._notices.add("all numbers as in the configuration", NUMBERS)

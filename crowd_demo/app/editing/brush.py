@@ -55,7 +55,12 @@ def tiles_passed(terrain: Terrain, sweep: Sweep) -> Patch:
     mask = np.zeros((row_end - row, column_end - column), np.bool_)
     for start, end in _segments(sweep.path):
         mask |= distance_sq(centre_x, centre_y, start, end) <= sweep.radius**2
-        _mark_under(mask, (row, column), start, end, tile)
+        # and those under points that are half a tile apart, so that the line has no gaps
+        count = math.ceil(2 * max(abs(end[0] - start[0]), abs(end[1] - start[1])) / tile) + 1
+        columns, rows = (np.floor(np.linspace(first, last, count) / tile).astype(np.int64) - before
+                         for first, last, before in ((start[0], end[0], column), (start[1], end[1], row)))
+        inside = (rows >= 0) & (rows < mask.shape[0]) & (columns >= 0) & (columns < mask.shape[1])
+        mask[rows[inside], columns[inside]] = True
     return Patch(row, column, mask)
 
 
@@ -91,12 +96,3 @@ def _within(low: float, high: float, tile: float, count: int) -> tuple[int, int]
 
 def _segments(path: Sequence[Point]) -> list[tuple[Point, Point]]:
     return list(pairwise(path)) or [(path[0], path[0])]
-
-
-def _mark_under(mask: Bools, corner: tuple[int, int], start: Point, end: Point, tile: float) -> None:
-    """Mark the tiles under points of a line that are half a tile apart, so that the line has no gaps."""
-    count = math.ceil(2 * max(abs(end[0] - start[0]), abs(end[1] - start[1])) / tile) + 1
-    columns, rows = (np.floor(np.linspace(first, last, count) / tile).astype(np.int64) - before
-                     for first, last, before in ((start[0], end[0], corner[1]), (start[1], end[1], corner[0])))
-    inside = (rows >= 0) & (rows < mask.shape[0]) & (columns >= 0) & (columns < mask.shape[1])
-    mask[rows[inside], columns[inside]] = True

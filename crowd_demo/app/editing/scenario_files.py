@@ -57,7 +57,6 @@ class ScenarioFiles:
         self._confirmed = ""  # the name whose files may be replaced
 
     def take_over(self, left: ScenarioFiles) -> None:
-        """Know the files that another program of this run has written."""
         self._written = left._written
 
     # --- what would be lost ------------------------------------------------------------------------------------------
@@ -187,7 +186,9 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
     tiles = start.terrain.as_map(path.stem)
     if was_built and (ways := start.ways):
         config, tiles = _with_exits_first(config, tiles, ways.exits)
-    if forces := [_as_event(action) for _, action in start.history if isinstance(action, PutForce)]:
+    if forces := [ScenarioEvent.model_validate({"tick": 0, "do": {put.kind: {
+            "at": (put.x, put.y), "radius": put.radius, "strength": put.strength}}})
+            for _, put in start.history if isinstance(put, PutForce)]:
         config = config.model_copy(update={"events": (*forces, *config.events)})
     if len(config.events) > MAX_EVENTS:
         raise ValueError(f"its forces and events are too many: {len(config.events)}, at most {MAX_EVENTS}")
@@ -219,12 +220,6 @@ def _with_exits_first(config: Config, tiles: MapData, exits: Collection[int]) ->
         marks[tiles.marks == number] = new
     people = config.crowd.model_copy(update={"exits": sum(number in exits for number in order)})
     return config.model_copy(update={"crowd": people}), tiles._replace(marks=marks)
-
-
-def _as_event(put: PutForce) -> ScenarioEvent:
-    """The event that puts a force as it is, at the start."""
-    force = {"at": (put.x, put.y), "radius": put.radius, "strength": put.strength}
-    return ScenarioEvent.model_validate({"tick": 0, "do": {put.kind: force}})
 
 
 def write_together(files: Mapping[Path, str]) -> None:

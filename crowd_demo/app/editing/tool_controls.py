@@ -23,7 +23,7 @@ from crowd_demo.app.screen.window import Pointer
 from crowd_demo.config.maps import WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.status import BrushView, FlowView, RingView, ToolBarView, ToolButton
+from crowd_demo.render.hud.status import BrushView, FlowView, Ring, ToolBarView, ToolButton
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.ways import Ways
 
@@ -64,12 +64,7 @@ class Stroke:
         """Return whether there is anything that no action has reached yet."""
         return self.last != self.at if self.tool.motion is Motion.HOLD else bool(self.waiting)
 
-    @property
-    def is_over(self) -> bool:
-        return not self.is_pressed and not self.has_moved
-
     def next_part(self) -> Sweep | None:
-        """What to act on next."""
         before = (self.last,) if self.last else ()
         match self.tool.motion:
             case Motion.HOLD:
@@ -108,7 +103,6 @@ class Tools:
         self.shown = not self.shown
 
     def take(self, name: str) -> None:
-        """Make a tool the one that the mouse uses."""
         tool = TOOLS[name]
         if not tool.is_usable(self._crowd.config):
             self._notices.add(f"nothing to do here: {tool.label}", "tool")
@@ -123,7 +117,6 @@ class Tools:
         return self.held is HAND
 
     def resize(self, notches: float) -> None:
-        """Make the brush larger, or smaller."""
         self.set_size(self.size_m * NOTCH**notches)
 
     @property
@@ -170,18 +163,13 @@ class Tools:
         """Carry out what is due of the strokes before the next step; with `at_once` all of it."""
         self.strokes = [stroke for stroke in self.strokes if stroke.timeline is self._crowd.timeline]
         for stroke in self.strokes[:]:
-            if at_once or self._is_due(stroke):
+            is_still = self._crowd.paused and stroke.has_moved
+            if at_once or is_still or stroke.acted_at != self._crowd.sim.tick:  # once a tick, or while time stands still
                 self._act(stroke)
             while at_once and stroke.waiting:
                 self._act(stroke)
-            if stroke.is_over and stroke in self.strokes:
+            if not (stroke.is_pressed or stroke.has_moved) and stroke in self.strokes:
                 self.strokes.remove(stroke)
-
-    def _is_due(self, stroke: Stroke) -> bool:
-        """At most once a tick; while time stands still, whenever the mouse has moved."""
-        if stroke.acted_at != self._crowd.sim.tick:
-            return True
-        return self._crowd.paused and stroke.has_moved
 
     def _act(self, stroke: Stroke) -> None:
         sim, part = self._crowd.sim, stroke.next_part()
@@ -224,14 +212,12 @@ class Tools:
         return BrushView(at, self.radius * self._camera.zoom, lines,
                          f"{self.held.tells(sim, sweep)}, {size_text(self.size_m)}")
 
-    def rings(self) -> list[RingView]:
-        """The forces that stand, as the picture shows them."""
+    def rings(self) -> list[Ring]:
         camera = self._camera
-        return [RingView(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
+        return [(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
                 for force in self._crowd.sim.forces.present]
 
     def flow(self) -> FlowView:
-        """The counting line, and how many people cross it."""
         counts = self._crowd.sim.counts
         start, end = (self._camera.world_to_screen(*end) for end in (counts.line[:2], counts.line[2:]))
         flows = counts.line_flows(FLOW_S)
@@ -240,7 +226,6 @@ class Tools:
             (left, right), counts.both.tolist(), strict=True)))
 
     def bar(self) -> ToolBarView:
-        """Return the buttons of the bar while it is open."""
         key = self._keymap.key
         buttons = [ToolButton(f"tool_{tool.name}", tool.name, tool.label, key(f"tool_{tool.name}"), tool is self.held)
                    for tool in TOOLS.values() if tool.is_usable(self._crowd.config)]

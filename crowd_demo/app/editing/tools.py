@@ -83,10 +83,6 @@ def count_in(sim: Simulation, sweep: Sweep) -> int:
     return min(max(round(area_sq_m), 1), MAX_IN)
 
 
-def _bring_in(sim: Simulation, sweep: Sweep) -> Action:
-    return BringIn(count_in(sim, sweep), *sweep.path[-1], sweep.radius)
-
-
 def _ids_under(sim: Simulation, sweep: Sweep) -> Ints:
     columns, count = sim.agents.columns, sim.agents.count
     x, y = (along[:count].astype(np.float64) for along in (columns.x, columns.y))
@@ -132,14 +128,9 @@ def _scare(sim: Simulation, sweep: Sweep) -> Action | None:
 
 
 def who(sim: Simulation, count: int) -> str:
-    """So many agents, in words."""
     one, many = ("bird", "birds") if sim.config.behaviour in BIRDS else ("agent", "agents") if (
         sim.config.behaviour == "crates") else ("person", "people")
     return f"{count:,} {one if count == 1 else many}"
-
-
-def _tells_out(sim: Simulation, sweep: Sweep) -> str:
-    return f"{who(sim, len(_ids_under(sim, sweep)))} out" if sim.agents.count <= MAX_COUNTED else "out"
 
 
 def _place_line(sim: Simulation, sweep: Sweep) -> Action:
@@ -204,9 +195,11 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in (
          paints=True),
     Tool("erase", "erase: drag tears walls down", Motion.SWEEP, partial(_paint, False),
          lambda sim, sweep: "erase", paints=False),
-    Tool("in", "in: press or drag adds agents", Motion.DABS, _bring_in,
+    Tool("in", "in: press or drag adds agents", Motion.DABS,
+         lambda sim, sweep: BringIn(count_in(sim, sweep), *sweep.path[-1], sweep.radius),
          lambda sim, sweep: f"{who(sim, count_in(sim, sweep))} in"),
-    Tool("out", "out: press or drag takes agents out", Motion.SWEEP, _take_out, _tells_out),
+    Tool("out", "out: press or drag takes agents out", Motion.SWEEP, _take_out, lambda sim, sweep: (
+        f"{who(sim, len(_ids_under(sim, sweep)))} out" if sim.agents.count <= MAX_COUNTED else "out")),
     *(Tool(kind, f"{kind}: press or drag adds one, a press on its middle removes it", Motion.HOLD,
            partial(_put_force, kind), partial(_tells_force, kind), size="force")
       for kind in FORCE_KINDS if kind != "scare"),

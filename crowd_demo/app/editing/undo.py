@@ -74,7 +74,6 @@ class Undo:
         return True
 
     def undo(self) -> None:
-        """Take the last entry back."""
         if not (done := self.present.done):
             why = "all of it is undone" if self.present.undone else "nothing was changed since the start"
             self._notices.add(f"nothing to undo: {why}", "undo")
@@ -91,7 +90,6 @@ class Undo:
             self._notices.add(DIFFERENCE, "undo hint")
 
     def redo(self) -> None:
-        """Do again what was undone last."""
         if not (undone := self.present.undone):
             self._notices.add("nothing to redo", "undo")
             return

@@ -10,19 +10,18 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from functools import lru_cache
-from typing import NamedTuple
 
 import pygame
 
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.captions import caption_of
+from crowd_demo.app.screen.notices import caption_of
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.resources import find_config, picture_of
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
-from crowd_demo.render.hud.caption import Caption
+from crowd_demo.render.hud.large_type import Caption
 from crowd_demo.render.hud.views import loaded_picture
 
 BACKGROUND, SHADE = (16, 20, 27), (30, 30, 30)  # the blur is multiplied with the shade
@@ -32,20 +31,13 @@ PRINT_EVERY_S = 0.2
 SIDE, GAP, PICTURE = 341.0, 48.0, 556.0  # units: the width of what stands at the right, the gap, the largest picture
 LEAST_PICTURE = 120.0
 TRY, LINE = 62.0, 21.0  # units: from one try to the next, from one line to the next
+Try = tuple[str, str, str, bool]  # a key, what it does, what is seen then, and whether it was pressed
 NOTED = "Noted: it begins when {} ready."
 TRIES = {  # what an action does, what is seen then, and what it has to wait for
     "simd": ("Switch SIMD lanes off and on", "A card shows what they gain.", "lanes are"),
     "freeze": ("Freeze what the camera sees", "Zoom out: the rest was never drawn.", "the crowd is"),
     "tour": ("Take a tour", "Short pages, one idea each.", "the crowd is"),
 }
-
-
-class Splash(NamedTuple):
-    """What is shown of the scenario, and by action its key and what is said of it; accented once the key was pressed."""
-
-    caption: Caption
-    picture: pygame.Surface | None = None
-    tries: Sequence[tuple[str, str, str, bool]] = ()  # key, what, more, whether it was pressed
 
 
 def show_progress(job: Future[Loaded], progress: LoadingProgress, keymap: Keymap, quitting: ShutdownRequest,
@@ -68,15 +60,16 @@ def show_progress(job: Future[Loaded], progress: LoadingProgress, keymap: Keymap
         tries = [(keymap.name(action), what, NOTED.format(awaited) if action in pressed else more, action in pressed)
                  for action, (what, more, awaited) in TRIES.items() if keymap.name(action)]
         shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
-        draw_progress(screen(), progress, shown, pen, Splash(caption, picture, tries))
+        draw_progress(screen(), progress, shown, pen, caption, picture, tries)
         pygame.display.flip()
         wait((job,), timeout=FRAME_S)
     return keys
 
 
-def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pen: Pen, splash: Splash) -> None:
+def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pen: Pen, caption: Caption,
+                  picture: pygame.Surface | None = None, tries: Sequence[Try] = ()) -> None:
     """Draw the scenario, what to try, and a bar that is `part` full; while `part` is 0, a light moves on the bar."""
-    on.blit(_background(splash.picture, on.get_size()), (0, 0))
+    on.blit(_background(picture, on.get_size()), (0, 0))
     scale = scale_for(on.get_size())
     canvas = Canvas((on.get_width() / scale, on.get_height() / scale), pen, scale, None)
     width, height = canvas.size
@@ -85,18 +78,18 @@ def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pe
     wide = min(width - 2 * edge - side - GAP, PICTURE)
     high = wide * 9 / 16
     top = max(height / 2 - 22 - max(high, 313.0) / 2, 10.0)
-    if splash.picture and wide >= LEAST_PICTURE:
-        canvas.picture(splash.picture, (edge, top, wide, high))
+    if picture and wide >= LEAST_PICTURE:
+        canvas.picture(picture, (edge, top, wide, high))
     else:
         high = 0.0
-    _draw_right(canvas, splash.tries, progress, part, (width - edge - side, top, side))
+    _draw_right(canvas, tries, progress, part, (width - edge - side, top, side))
     low = max(top + high + 42, height / 2 + 170) if high < 200 else top + high + 42
-    canvas.left(canvas.fitted(splash.caption.name, width - 2 * edge, HUGE), edge, low, HUGE, bold=True)
-    canvas.left(canvas.fitted(splash.caption.sentence, width - 2 * edge, LARGE), edge, low + 38, LARGE, DIM)
+    canvas.left(canvas.fitted(caption.name, width - 2 * edge, HUGE), edge, low, HUGE, bold=True)
+    canvas.left(canvas.fitted(caption.sentence, width - 2 * edge, LARGE), edge, low + 38, LARGE, DIM)
     on.blit(canvas.surface, (0, 0))
 
 
-def _draw_right(on: Canvas, tries: Sequence[tuple[str, str, str, bool]], progress: LoadingProgress, part: float,
+def _draw_right(on: Canvas, tries: Sequence[Try], progress: LoadingProgress, part: float,
                 place: tuple[float, float, float]) -> None:
     """Draw what to try, and below it the bar, from that corner on in that width."""
     left, top, wide = place

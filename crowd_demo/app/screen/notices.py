@@ -1,4 +1,4 @@
-"""Lines that are shown over the picture for a while."""
+"""What is shown over the picture for a while: lines, the caption of a scenario that opens, and its answer when it ends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from crowd_demo.app.key_input import Keymap
+from crowd_demo.config.keys import ACTIONS
+from crowd_demo.config.resources import about, find_config, what_to_try
+from crowd_demo.measure.outcome import outcome_of
+from crowd_demo.render.hud.large_type import AnswerView, Caption, PastRun
+from crowd_demo.sim.simulation import Simulation
+
+CAPTION_S, FADE_S = 3.0, 0.4
+ANSWER_KEYS = {"restart": "again", "happen": "then {}", "export": "a page", "quit": "close"}  # which close it
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
 
@@ -40,7 +49,6 @@ class Notices:
         self.shown = dict(list(self.shown.items())[-NOTICES:])
 
     def drop(self, about: str) -> None:
-        """Remove the line about a topic, if there is one."""
         self.shown.pop(about, None)
 
     def present(self) -> list[str]:
@@ -52,3 +60,79 @@ class Notices:
     def take_over(self, left: Notices) -> None:
         """Go on with the lines of another program, but for those about a state of its own."""
         self.shown = {about: notice for about, notice in left.shown.items() if not notice.holds} | self.shown
+
+
+# --- the caption -----------------------------------------------------------------------------------------------------
+
+def caption_of(name: str | None, keymap: Keymap) -> Caption | None:
+    """The caption of a configuration, by its name or path; None if there is no file."""
+    try:
+        path = find_config(name or "")
+    except ValueError:
+        return None
+    action, hint = what_to_try(path)
+    return Caption(path.stem, about(path), keymap.name(action) if action in ACTIONS else "", hint)
+
+
+class ShownCaption:
+    """Its time begins when it is first presented, as a notice's does."""
+
+    def __init__(self) -> None:
+        self._caption: Caption | None = None
+        self._end_s = 0.0
+
+    def show(self, caption: Caption | None) -> None:
+        self._caption, self._end_s = caption, math.inf
+
+    def end(self) -> None:
+        self._caption = None
+
+    def present(self) -> Caption | None:
+        """Return what to draw now, ever paler at the end."""
+        if not self._caption:
+            return None
+        now = time.monotonic()
+        self._end_s = min(self._end_s, now + CAPTION_S + FADE_S)
+        if now >= self._end_s:
+            self.end()
+        return self._caption and self._caption._replace(alpha=min((self._end_s - now) / FADE_S, 1.0))
+
+
+# --- the answer ------------------------------------------------------------------------------------------------------
+
+class ShownAnswer:
+    """The answer to the question of a scenario, from the event that ends a run until a key or a click.
+
+    Runs are kept as long as the window is open. Two of them are compared if they have the same doors.
+    """
+
+    def __init__(self) -> None:
+        self.runs: list[PastRun] = []  # the last one is shown last
+        self.answer: AnswerView | None = None
+        self._seen: int | None = None  # the tick of the answer that was shown
+
+    def look(self, sim: Simulation, name: str | None, keymap: Keymap) -> None:
+        """Show the answer once there is one, until the crowd is no longer there. Call in every frame."""
+        end = sim.events.end_tick
+        if end == self._seen:
+            return
+        self._seen, self.answer = end, None
+        if end is None:
+            return
+        found, happened = outcome_of(sim), sim.events.happened
+        hands = {tick: event.text for number, event in enumerate(sim.config.events)
+                 if event.hand and (tick := happened.get(number)) is not None}
+        about = hands[max(hands)] if hands else name or "this run"
+        run = PastRun(about, found.answer_s or 0.0, found.passed, found.tenths_s)
+        if run not in self.runs[-1:]:
+            self.runs.append(run)
+        before = next((each for each in self.runs[-2::-1] if each.doors.keys() == run.doors.keys()), None)
+        by_hand = next((event.hand for event in sim.config.events if event.hand), "")
+        keys = [(action, key, what.format(by_hand)) for action, what in ANSWER_KEYS.items()
+                if (key := keymap.name(action)) and (by_hand or action != "happen")]
+        self.answer = AnswerView(found.said, found.first, run, before, keys)
+
+    def close(self) -> bool:
+        """Put the answer away; return whether there was one."""
+        was_shown, self.answer = self.answer is not None, None
+        return was_shown

@@ -31,13 +31,10 @@ HEADER = "# crowd-demo writes this file when the window is changed. Configuratio
 
 Side = Annotated[int, WITHOUT_POINT, Field(ge=16, le=16_384)]
 Size = Annotated[tuple[Side, Side], Field(strict=False)]
-
-
 Names = Annotated[tuple[str, ...], Field(strict=False, max_length=100)]
 
 
 class Values(HudSettings):
-
     folded: Names = Field((), exclude=True, description="of earlier versions: not used")
     opened: Names = Field((), description="sections of the HUD that are unfolded, the last one last")
     size: Size | None = Field(None, description="[width, height] of the window in pixels")
@@ -86,12 +83,8 @@ class Preferences:
         self.news: list[str] = []
         self._lock = RLock()
         self._timer: Timer | None = None
-        if path:
-            self._read(path)
-
-    def _read(self, path: Path) -> None:
         try:
-            self.values = read(path)
+            self.values = read(path) if path else self.values
         except PreferencesError as error:
             self._path = None
             self.news.append(f"{error} (preferences are not used)")
@@ -128,13 +121,10 @@ class Preferences:
             if not (self._timer and self._path):  # written meanwhile
                 return
             self._timer = None
+            data = self.values.model_dump(mode="json", exclude_defaults=True)
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                write_file(self._path, self._text().encode())
+                write_file(self._path, (HEADER + (yaml12.dump(data) if data else "")).encode())
             except OSError as error:
                 self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
                 self._path = None
-
-    def _text(self) -> str:
-        data = self.values.model_dump(mode="json", exclude_defaults=True)
-        return HEADER + (yaml12.dump(data) if data else "")

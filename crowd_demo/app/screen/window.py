@@ -108,7 +108,6 @@ def close_window() -> None:
 
 
 def _icon() -> pygame.Surface:
-    """Three people."""
     icon = pygame.Surface((32, 32), pygame.SRCALPHA)
     for colour, x, y in (((0, 114, 178), 9, 12), ((230, 159, 0), 23, 12), ((0, 158, 115), 16, 21)):
         pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)

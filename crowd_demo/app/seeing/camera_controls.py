@@ -62,20 +62,17 @@ class CameraControls:
         self.zoom_left = 1.0 if ended else self.zoom_left / factor
 
     def look_at(self, x: float, y: float) -> None:
-        """Show a point of the world in the middle."""
         self.zoom_left = 1.0
         self._camera.look_at(x, y)
 
     # --- bookmarks ---------------------------------------------------------------------------------------------------
 
     def keep(self, number: int) -> None:
-        """Keep the present view as a bookmark."""
         self._bookmarks[number] = x, y, zoom = self._camera.x, self._camera.y, self._camera.zoom
         view = f"{x:.0f},{y:.0f},{zoom:.3g}"  # as `export --view` takes it
         self._notices.add(f"bookmark {number} is this view, {view}: Ctrl {number} comes back to it", "bookmark")
 
     def go_to(self, number: int) -> None:
-        """Show the view of a bookmark."""
         if number in self._bookmarks:
             self.zoom_left = 1.0
             self._camera.look_at(*self._bookmarks[number])

@@ -21,7 +21,7 @@ from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
 from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
-from crowd_demo.render.overlays.labels import draw_labels, has_labels
+from crowd_demo.render.overlays.labels import draw_labels
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
 from crowd_demo.sim.simulation import Simulation
@@ -69,7 +69,9 @@ class Overlays:
     def draw(self, on: pygame.Surface, panels: PanelSettings) -> None:
         """Draw the others over the picture that the scene has just drawn, labels, and what is inspected."""
         shown = self.shown - on_ground(self.shown) if self.shown else self.shown
-        labelled = panels.hud != "off" and has_labels(self._crowd.sim.config)
+        config = self._crowd.sim.config
+        labelled = panels.hud != "off" and bool(
+            config.scene.labels or (config.measure.lines if config.events else config.measure.areas))
 
         def more(view: OverlayView, sketch: Sketch) -> None:
             if labelled:
@@ -123,12 +125,10 @@ class Inspector:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def click(self, x: float, y: float) -> None:
-        """Inspect the agent at a pixel, if there is one."""
         self.stop()
         self._wanted = [partial(self._take_nearest, *self._camera.screen_to_world(x, y), NEAR_PX / self._camera.zoom)]
 
     def select(self, corner: tuple[float, float], other: tuple[float, float]) -> None:
-        """Inspect the rectangle between two pixels."""
         self.stop()
         (x0, y0), (x1, y1) = self._camera.screen_to_world(*corner), self._camera.screen_to_world(*other)
         self.box = Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
@@ -137,7 +137,6 @@ class Inspector:
         self.identity, self.box, self.found, self._wanted, self.follows, self._at = None, None, None, [], False, None
 
     def inspect_or_stop(self) -> None:
-        """Inspect the agent nearest to the middle of the view, or stop."""
         if self.active:
             self.stop()
         else:
@@ -216,7 +215,6 @@ class Inspector:
             self.identity, self._sim = int(columns.id[int(distances.argmin())]), None
 
     def _take_next(self, way: int) -> None:
-        """The living id after or before the present one."""
         ids = np.sort(self._crowd.sim.agents.view.id[:self._crowd.sim.agents.count])
         if len(ids) and self.identity is not None:
             index = np.searchsorted(ids, self.identity, "right") if way > 0 else np.searchsorted(ids, self.identity) - 1

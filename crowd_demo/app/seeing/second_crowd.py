@@ -85,7 +85,6 @@ class SecondCrowd:
         return True
 
     def hash_lines(self, dt: float) -> tuple[ProofLine | None, ProofLine | None]:
-        """What is said of the hash of the crowd, and of this one."""
         if not self._hashes.found:
             return None, None
         one, other = self._hashes.found
@@ -94,7 +93,6 @@ class SecondCrowd:
         return ProofLine(kind, f"hash {short(one)} {at}"), ProofLine(kind, f"hash {short(other)} {at}")
 
     def is_drawn(self, scene: Scene, camera: Camera) -> bool:
-        """Return whether the last picture still shows this view."""
         return self._view == view_of(scene, camera)
 
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:

@@ -141,7 +141,6 @@ class SideBySide:
 
     @property
     def is_behind(self) -> bool:
-        """Return whether the second crowd makes the next step."""
         second = self.second.sim if self.second and self.takes_turns and self._is_compiled else None
         return second is not None and second.tick < self._crowd.sim.tick
 
@@ -162,7 +161,6 @@ class SideBySide:
     # --- the line and the picture ------------------------------------------------------------------------------------
 
     def target_at(self, x: float, y: float) -> Target | None:
-        """The line, if it is at that pixel."""
         return LINE if self.second and abs(x - self.line_px) <= GRIP_PX else None
 
     def move(self, x: float) -> None:

@@ -37,7 +37,6 @@ class Guess:
         return True
 
     def place(self, share: float) -> None:
-        """Guess what is so far along the scale, from 0 to 1."""
         self.typed = f"{self.bet.value_at(share):.10g}"
 
     def view(self, is_open: bool, outcome: BetOutcome | None = None) -> BetView:
@@ -56,7 +55,9 @@ def outcome_of(bet: Bet, guess: float, before: Numbers, now: Numbers) -> BetOutc
     value, low, high = interval_of(bet.name, before, now)
     if math.isnan(value):
         return BetOutcome("not known here", None, "This number could not be measured here.", is_right=False)
-    shown, least, most = (shown_text(bet.name, number) for number in (value, low, high))
+    shown, least, most = (  # factors as the card has them, other numbers as the texts of tours do
+        digits_text(number, 2, ",") if bet.name in COMPARED else number_text(bet.name, number)
+        for number in (value, low, high))
     measured = f"{shown} {unit_of(bet.name)}".rstrip() + f" ({least} to {most})" * (least != most)
     shares = bet.share_of(low), bet.share_of(high)
     if min(number_of(least), low) <= guess <= max(number_of(most), high) or guess == number_of(shown):
@@ -68,15 +69,9 @@ def outcome_of(bet: Bet, guess: float, before: Numbers, now: Numbers) -> BetOutc
 
 
 def unit_of(name: str) -> str:
-    """What stands behind the number."""
     if name in COMPARED:
         return "times as fast"
     return "ms" if name.endswith("_ms") else UNITS.get(name, name)
-
-
-def shown_text(name: str, value: float) -> str:
-    """Factors as the card has them, other numbers as the texts of tours do."""
-    return digits_text(value, 2, ",") if name in COMPARED else number_text(name, value)
 
 
 def number_of(shown: str) -> float:

@@ -35,14 +35,14 @@ OF_VIEW = {"draw_ms", "frame_ms", "fps", "drawn"}  # numbers that another view c
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
 
-class Moment(NamedTuple):
+class Since(NamedTuple):
     """A moment of a run, by what its profile had counted."""
 
     frames: int
     steps: int
 
 
-def measured(profile: Profile, readings: Readings, since: Moment, most: int) -> Numbers:
+def measured(profile: Profile, readings: Readings, since: Since, most: int) -> Numbers:
     """Medians over at most so many frames since a moment; there must be one.
 
     What agents meet is the mean over all who have updated around: in a single step that may be nobody.
@@ -70,7 +70,7 @@ def measured(profile: Profile, readings: Readings, since: Moment, most: int) -> 
     }
 
 
-def intervals(profile: Profile, since: Moment, most: int) -> Numbers:
+def intervals(profile: Profile, since: Since, most: int) -> Numbers:
     """The ends of intervals around the times of the same frames."""
     frames, steps = min(profile.frames - since.frames, most), min(profile.steps - since.steps, most)
     stages = profile.steps_ms(steps) if steps else {}
@@ -119,15 +119,11 @@ def named(names: Set[str], numbers: Numbers) -> Numbers:
     return {key: value for key, value in numbers.items() if key.removesuffix(LOW).removesuffix(HIGH) in names}
 
 
-class Compared(NamedTuple):
-    """The numbers of a moment before a switch, and of one after it; as the card of the switch has them."""
+def of_card(spans: Iterable[Span], told: Counted) -> tuple[Numbers, Numbers]:
+    """The numbers before a switch and after it, as its card has them.
 
-    before: Numbers
-    now: Numbers
-
-
-def of_card(spans: Iterable[Span], told: Counted) -> Compared:
-    """What the rows of a card say of the step, the picture and the frame, and of what was counted and read."""
+    They are those of the step, the picture and the frame, and what was counted and read.
+    """
     known = [(f"{span.name}_ms", span) for span in spans
              if span.name in ("step", "draw", "frame") and not math.isnan(span.before_ms + span.after_ms)]
     before, now = ({name: span.before_ms for name, span in known}, {name: span.after_ms for name, span in known})
@@ -138,7 +134,7 @@ def of_card(spans: Iterable[Span], told: Counted) -> Compared:
     for name, (number, unit) in ON_CARD.items():
         if name in told:
             before[number], now[number] = (unit * value for value in told[name])
-    return Compared(before, now)
+    return before, now
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ from crowd_demo.app.seeing.overlay_controls import FREEZE, Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
 from crowd_demo.app.tours.live_numbers import (
     OF_VIEW,
-    Moment,
     Numbers,
     PageNumbers,
+    Since,
     filled,
     intervals,
     measured,
@@ -84,7 +84,7 @@ class TourPlayer:
         self._guesses: dict[int, Guess] = {}  # by step
         self._restart_due = False
         self._hurried = False  # whether to go on as soon as the numbers are there
-        self._since = Moment(0, 0)
+        self._since = Since(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
         self._count = 0  # of them
@@ -168,7 +168,6 @@ class TourPlayer:
 
     @property
     def _acts(self) -> bool:
-        """Return whether the page changes anything when it is entered."""
         return self.page.kind == "step" and bool(self.step.do.model_fields_set)
 
     def _told(self) -> frozenset[str]:
@@ -200,7 +199,6 @@ class TourPlayer:
             self._ask_for(self.tour.settings_back(left, self.program.config))
 
     def open(self, name: str) -> None:
-        """Open a configuration, and go on in its program."""
         self._told_state = None
         self._wait()
         self.opening = name
@@ -267,18 +265,16 @@ class TourPlayer:
 
     @property
     def _is_complete(self) -> bool:
-        """Return whether the page has all of its numbers."""
         return self._is_measured or not (self.page.numbers or (self.step.mark and self.page.kind != "bet"))
 
     def _wait(self) -> None:
-        """Start counting frames again."""
         self._state, self._count = None, 0
 
     def _counted(self) -> int:
         """Frames since the one in which anything that matters was changed, by the tour or by the user."""
         sim, state = self.program.crowd.sim, self._crowd_state
         if state != self._state:
-            self._state, self._since, self._since_s = state, Moment(sim.profile.frames, sim.profile.steps), time.monotonic()
+            self._state, self._since, self._since_s = state, Since(sim.profile.frames, sim.profile.steps), time.monotonic()
         self._count = sim.profile.frames - self._since.frames
         return self._count
 
@@ -319,8 +315,8 @@ class TourPlayer:
         """The numbers of a page; those that the card has are the card's, if the page has switched what that is about."""
         before, now, told = self._numbers[page]
         if page == self._number and (card := self._card):
-            found = of_card(card.spans, card.told)
-            return PageNumbers({**before, **found.before}, None if now is None else {**now, **found.now}, told)
+            of_before, of_now = of_card(card.spans, card.told)
+            return PageNumbers({**before, **of_before}, None if now is None else {**now, **of_now}, told)
         return self._numbers[page]
 
     @property
@@ -344,7 +340,6 @@ class TourPlayer:
 
     @property
     def _open_bet(self) -> Guess | None:
-        """The guess that the page asks for."""
         if self.page.kind != "bet" or not self.page.bet:
             return None
         return self._guesses.setdefault(self.page.step, Guess(self.page.bet))
@@ -431,9 +426,8 @@ class Guide:
     @property
     def wanted(self) -> Set[str]:
         """The keys that a tour takes; digits where it asks for a guess."""
-        if not (tour := self.tour):
-            return set()
-        return KEYS.keys() | DIGITS if tour.page.kind == "bet" else KEYS.keys()
+        bets = DIGITS if self.tour and self.tour.page.kind == "bet" else set()
+        return KEYS.keys() | bets if self.tour else set()
 
     def press(self, key: str) -> bool:
         """A key went down; return whether the tour has taken it."""

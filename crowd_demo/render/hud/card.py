@@ -72,7 +72,6 @@ class Span(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Return whether the factor has an interval."""
         return 0 < self.low <= self.high < math.inf
 
     @property
@@ -144,7 +143,8 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", t
     ruler = Canvas((1, 1), pen, scale, None)
     proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
     note = ruler.wrapped(card.note, wide - 2 * PAD, NORMAL, 2)
-    changes = _lines_below_title(card, wide, ruler)
+    taken = ruler.width(card.title, TITLE) + 10 + ruler.width(card.change, TITLE) + ruler.width(_mark(card)) + 10
+    changes = [] if taken <= wide - 2 * PAD else ruler.wrapped(card.change, wide - 2 * PAD)  # below the title, then
     head = HEAD + CHANGE_LINE * len(changes)
     rows = ROW * len(card.spans[1:]) + NOTE_LINE * len(note)
     height = head + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + rows + FOOT
@@ -173,12 +173,6 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", t
 
 def _mark(card: Card) -> str:
     return f"{card.kind.mark} {card.kind.name}" if card.kind.mark else ""
-
-
-def _lines_below_title(card: Card, wide: float, ruler: Canvas) -> list[str]:
-    """What was changed, in lines of its own where it does not fit beside the title."""
-    taken = ruler.width(card.title, TITLE) + 10 + ruler.width(card.change, TITLE) + ruler.width(_mark(card)) + 10
-    return [] if taken <= wide - 2 * PAD else ruler.wrapped(card.change, wide - 2 * PAD)
 
 
 def _draw_head(on: Canvas, card: Card, changes: Sequence[str]) -> None:

@@ -44,7 +44,7 @@ from crowd_demo.render.hud.panel_layout import (
     draw_facts,
     facts_height,
 )
-from crowd_demo.render.hud.status import Status, Tick, speed_text
+from crowd_demo.render.hud.status import Mark, Status, speed_text
 from crowd_demo.sim.simulation import Simulation
 
 RECENT = 300  # frames in the percentiles
@@ -61,17 +61,24 @@ SETTLED = 60  # frames after which the scale is fixed
 
 
 def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[PanelSection]:
+    def stages(times: Mapping[str, float]) -> list[Fact]:
+        return [Fact(stage, digits_text(ms, 10), TEXT if ms >= 0.005 else FAINT, "stage",
+                     (PLAIN_CHIP, text_of(stage).colour)) for stage, ms in times.items()]
+
     times = {part: times_of(part, profile) for part in PARTS}
     sums = {part: sum(each.values()) for part, each in times.items()}
     slow_ms, = percentiles(profile.frame_ms(RECENT), 95)
+    rates = rates_of(profile)
+    pace = [Fact("steps per frame", f"{rates.steps_per_frame:.1f}"), Fact("steps per s", f"{status.clock.steps_per_s:.0f}"),
+            Fact("tick", f"{status.clock.tick:,}"), Fact("speed", pace_text(status))]
     return [
-        PanelSection("header", HEADER_HEIGHT, partial(draw_header, rates=rates_of(profile), sums=sums,
+        PanelSection("header", HEADER_HEIGHT, partial(draw_header, rates=rates, sums=sums,
                                                       units=status.panels.units), None),
-        *(PanelSection(part, facts_height(len(each)) + 3, partial(draw_stages, times=each), f"{sums[part]:.2f} ms",
-                       PART_COLOURS[part]) for part, each in times.items()),
+        *(PanelSection(part, facts_height(len(each)) + 3, partial(draw_facts, facts=stages(each), colour=DIM),
+                       f"{sums[part]:.2f} ms", PART_COLOURS[part]) for part, each in times.items()),
         PanelSection("graph", GRAPH_TITLE + GRAPH_HEIGHT + FACT + 6, partial(draw_graph, graph=graph, profile=profile,
                      status=status), f"95% below {digits_text(slow_ms, 10)} ms"),
-        PanelSection("pace", facts_height(4), partial(draw_facts, facts=pace_facts(profile, status)),
+        PanelSection("pace", facts_height(4), partial(draw_facts, facts=pace),
                      pace_text(status)),
     ]
 
@@ -104,12 +111,6 @@ def pace_text(status: Status) -> str:
     real = status.clock.real_speed
     speed = "paused" if status.paused else speed_text(status.speed)
     return speed if real is None else f"{speed}, real x{digits_text(real)}"
-
-
-def pace_facts(profile: Profile, status: Status) -> list[Fact]:
-    facts = {"steps per frame": f"{rates_of(profile).steps_per_frame:.1f}",
-             "steps per s": f"{status.clock.steps_per_s:.0f}", "tick": f"{status.clock.tick:,}", "speed": pace_text(status)}
-    return [Fact(*fact) for fact in facts.items()]
 
 
 def draw_line(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas:
@@ -209,7 +210,7 @@ class Graph:
         self._fits = self._compiled_at = 0
         self._bars = Bars((1, 1))
 
-    def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Tick] = (), fits: int = 0,
+    def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Mark] = (), fits: int = 0,
              compiling: bool = False) -> tuple[str, Colour]:
         """Draw the frames with a line at the budget, and marks of switches; return what to write of the scale, and its colour.
 
@@ -241,12 +242,12 @@ class Graph:
             return f"above {full_ms:.0f}: click to fit", WARM
         return f"line {BUDGET_MS:.1f}, top {full_ms:.0f} ms", FAINT
 
-    def _draw_ticks(self, on: Canvas, box: Box, frames: int, ticks: Sequence[Tick]) -> None:
+    def _draw_ticks(self, on: Canvas, box: Box, frames: int, ticks: Sequence[Mark]) -> None:
         """Draw the marks, the newest first; a text for which there is no room any more is left out."""
         left, top, width, height = box
         room = left + width
         for tick in reversed(ticks):
-            x = left + width - (frames - tick.frame) / on.scale
+            x = left + width - (frames - tick.at) / on.scale
             if x <= left:
                 break
             on.line(TEXT, (x, top), (x, top + height))
@@ -269,19 +270,8 @@ def times_of(part: str, profile: Profile) -> dict[str, float]:
     if part == "step":
         in_step = profile.step_ms(min(sum(record.steps for record in profile.recent_stepped()), MAX_STEPS))
         return {stage: in_step.get(stage, 0.0) for stage in stages}
-    return {stage: _mean_ms(stage, profile, profile.recent_frames()) for stage in stages}
-
-
-def _mean_ms(stage: str, profile: Profile, pictures: int) -> float:
-    if not pictures or stage not in (*profile.stages, OTHER):
-        return 0.0
-    if stage == OTHER:
-        in_stages = sum(profile.stage_ms(each, pictures).mean() for each in profile.stages)
-        return float(profile.frame_ms(pictures).mean() - in_stages)
-    return float(profile.stage_ms(stage, pictures).mean())
-
-
-def draw_stages(on: Canvas, top: float, times: Mapping[str, float]) -> None:
-    """Draw the stages of a part with their times."""
-    draw_facts(on, top, [Fact(stage, digits_text(ms, 10), TEXT if ms >= 0.005 else FAINT, "stage",
-                              (PLAIN_CHIP, text_of(stage).colour)) for stage, ms in times.items()], colour=DIM)
+    pictures = profile.recent_frames()
+    means = {stage: float(profile.stage_ms(stage, pictures).mean()) for stage in profile.stages if pictures}
+    if pictures:
+        means[OTHER] = float(profile.frame_ms(pictures).mean()) - sum(means.values())
+    return {stage: means.get(stage, 0.0) for stage in stages}

@@ -17,12 +17,11 @@ from functools import partial
 import pygame
 
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.answer import Answer, draw_answer
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
-from crowd_demo.render.hud.caption import Caption, draw_caption
 from crowd_demo.render.hud.card import draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
+from crowd_demo.render.hud.large_type import Caption, draw_answer, draw_caption
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
 from crowd_demo.render.hud.number_rows import RowsInView, number_section
 from crowd_demo.render.hud.panel_layout import (
@@ -39,7 +38,7 @@ from crowd_demo.render.hud.panel_layout import (
     margin_of,
 )
 from crowd_demo.render.hud.sections import crowd_sections, scenario_sections, switchboard_sections
-from crowd_demo.render.hud.status import Half, Halves, Past, Status, time_text
+from crowd_demo.render.hud.status import Halves, Past, Status, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
     draw_clock,
@@ -55,7 +54,7 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import ToolBar, draw_brush, draw_flow, draw_rings
+from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER, draw_brush, draw_flow, draw_rings, draw_tool_bar
 from crowd_demo.render.hud.views import ListView, draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -79,7 +78,7 @@ class Hud:
     def __init__(self, keys: Keys, colours: Mapping[str, Colour] | None = None, pen: Pen | None = None) -> None:
         self.keys, self.colours = keys, colours or {}
         self.pen = pen or Pen()
-        self.graph, self.minimap, self.tool_bar = Graph(), Minimap(), ToolBar()
+        self.graph, self.minimap = Graph(), Minimap()
         self.scale = 1.0
         self.panels: tuple[Canvas, ...] = ()  # the left and the right one as they were rendered last
         self.is_wide = True  # is there room for both columns?
@@ -127,8 +126,9 @@ class Hud:
             self._draw_halves(status.halves, now_s)
         if status.panels.hud != "off":
             self._draw_tools_and_card(status, between)
-        if status.answer:
-            self._draw_answer(status.answer)
+        if answer := status.answer:  # in the middle of what the panels leave
+            canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
+            self._place(canvas, canvas.surface.get_rect(center=self._free.center).clamp(on.get_rect()).topleft)
         if status.caption:
             self._draw_caption(status.caption)
         self._on = on
@@ -152,14 +152,16 @@ class Hud:
         if found or not (self._timeline and y >= self._timeline.top):
             return found
         mark = mark_at(self._past, x, self._timeline, self.scale) if self._past else None
-        return Target("timeline", f"{time_text(mark.tick / self._past.hz)}  {mark.text}") if self._past and mark else TIMELINE
+        return Target("timeline", f"{time_text(mark.at / self._past.hz)}  {mark.text}") if self._past and mark else TIMELINE
 
-    def share_along(self, target: Target, x: float) -> float | None:
-        """How far along a target, from its left end to its right one, a column of pixels is; None if it is not shown."""
+    def share_along(self, target: Target, x: float, y: float) -> float | None:
+        """How far along a target a pixel is, from its left end to its right one, or upwards; None if it is not shown."""
         for placed in self._placed:
             for region in placed.canvas.targets:
                 if region.target == target:
-                    return min(max((x - placed.at[0] - region.rect.left) / region.rect.width, 0.0), 1.0)
+                    rect = region.rect.move(placed.at)
+                    share = (rect.bottom - y) / rect.height if target == BRUSH_SLIDER else (x - rect.left) / rect.width
+                    return min(max(share, 0.0), 1.0)
         return None
 
     def scroll_legend(self, lines: int, most: int) -> None:
@@ -167,7 +169,6 @@ class Hud:
         self._legend_first = min(max(self._legend_first + lines, 0), most)
 
     def scroll_numbers(self, lines: int) -> None:
-        """Scroll the section of numbers by so many rows."""
         view = self._numbers
         self._numbers = view._replace(first=min(max(view.first + lines, 0), max(view.total - view.shown, 0)))
 
@@ -301,6 +302,7 @@ class Hud:
         if not (is_compact and self.is_wide):
             self._free.left, self._free.width = left, max(right - left, 1)
         return left, top, right
+
     def _refresh(self, sim: Simulation, status: Status, right_room: int, now_s: float) -> None:
         """Render the older panel if it is due, or both if they have to look different."""
         period, rooms = 1 / REFRESH_HZ, (self._free.height, right_room)
@@ -317,7 +319,6 @@ class Hud:
             self._drawn_at[older] = now_s
 
     def _panel(self, side: int, sim: Simulation, status: Status, room_px: int) -> Canvas:
-        """The left panel, side 0, or the right one."""
         if status.panels.hud == "compact" and side == 0:
             return draw_line(sim, status, self.pen, self.scale)
         room = room_px / self.scale
@@ -335,7 +336,6 @@ class Hud:
     # --- between them ------------------------------------------------------------------------------------------------
 
     def _draw_tour(self, status: Status) -> None:
-        """Draw a tour's box between the columns."""
         if not (tour := status.tour):
             return
         presses = {"compact": 1, "off": 2}.get(status.panels.hud, 0)
@@ -344,34 +344,33 @@ class Hud:
         scale = tour_scale(self._free.width, self._on.get_height(), self.scale)
         canvas = self._rendered("tour", (tour, self._free.width, scale), lambda: draw_tour(
             tour, self._free.width, self.pen, scale))
-        self._place_low(canvas, self._free)
+        place = canvas.surface.get_rect(midbottom=self._free.midbottom)
+        self._place(canvas, place.topleft)
+        self._free.height -= place.height + self._gap
 
     def _draw_halves(self, halves: Halves, now_s: float) -> None:
         """Draw the labels of a split window low on both sides of its line, or above each other where there is little room."""
-        low = self._low(LOW_NEEDS)
-        left, right = (self._half(half, half is halves.right, low.width / self.scale, now_s)
-                       for half in (halves.left, halves.right))
-        bottom = self._free.bottom
-        one = left.surface.get_rect(bottomright=(halves.line_px - self._gap, bottom)).clamp(low)
-        other = right.surface.get_rect(bottomleft=(halves.line_px + self._gap, bottom)).clamp(low)
+        low = self._free
+        if low.width < LOW_NEEDS * self.scale:  # from edge to edge, then
+            low = pygame.Rect(self._gap, low.top, self._on.get_width() - 2 * self._gap, low.height)
+        room = low.width / self.scale
+        left, right = (self._rendered(f"half {is_right}", (half._replace(step_ms=0, frame_ms=0), room), partial(
+            draw_half, half, is_right, room, self.pen, self.scale), now_s, 1 / REFRESH_HZ)
+            for is_right, half in ((False, halves.left), (True, halves.right)))
+        one = left.surface.get_rect(bottomright=(halves.line_px - self._gap, low.bottom)).clamp(low)
+        other = right.surface.get_rect(bottomleft=(halves.line_px + self._gap, low.bottom)).clamp(low)
         if one.right + self._gap > other.left:
             one.bottom = other.top - self._gap // 2
         for canvas, rect in ((left, one), (right, other)):
             self._place(canvas, rect.topleft)
         self._free.height = min(one.top, other.top) - self._gap - self._free.top
 
-    def _half(self, half: Half, is_right: bool, room: float, now_s: float) -> Canvas:
-        looks = half._replace(step_ms=0, frame_ms=0), room
-        render = partial(draw_half, half, is_right, room, self.pen, self.scale)
-        return self._rendered(f"half {is_right}", looks, render, now_s, 1 / REFRESH_HZ)
-
     def _draw_tools_and_card(self, status: Status, between: tuple[int, int, int]) -> None:
         """Draw the tool bar and the card beside each other, between left, top and right."""
         (left, top, right), bottom = between, max(self._free.bottom, between[1] + 1)
         if shown := status.tools:
-            canvas = self._rendered("tools", (shown, bottom - top), lambda: self.tool_bar.draw(
+            canvas = self._rendered("tools", (shown, bottom - top), lambda: draw_tool_bar(
                 shown, (bottom - top) / self.scale, self.pen, self.scale))
-            self.tool_bar.at = left, top
             self._place(canvas, (left, top))
             left += canvas.surface.get_width() + self._gap
         if card := status.card:
@@ -380,28 +379,10 @@ class Hud:
             self._place(self._rendered("card", (card, room), lambda: draw_card(
                 card, room[0], self.pen, self.scale, hint, room[1])), (left, top))
 
-    def _low(self, needed: float) -> pygame.Rect:
-        """What is free between the columns, or from edge to edge where that is narrower than `needed` units."""
-        if self._free.width >= needed * self.scale:
-            return self._free
-        return pygame.Rect(self._gap, self._free.top, self._on.get_width() - 2 * self._gap, self._free.height)
-
-    def _place_low(self, canvas: Canvas, between: pygame.Rect) -> None:
-        """Place a canvas in the middle of those columns of pixels, above what lies at the lower edge."""
-        place = canvas.surface.get_rect(midbottom=(between.centerx, self._free.bottom))
-        self._place(canvas, place.topleft)
-        self._free.height -= place.height + self._gap
-
     def _hints(self, said: Mapping[str, str]) -> list[str]:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
-
-    def _draw_answer(self, answer: Answer) -> None:
-        """Draw the answer in the middle of what the panels leave."""
-        canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
-        rect = canvas.surface.get_rect(center=self._free.center).clamp(self._on.get_rect())
-        self._place(canvas, rect.topleft)
 
     def _draw_caption(self, caption: Caption) -> None:
         size = self._on.get_size()

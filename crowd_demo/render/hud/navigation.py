@@ -116,19 +116,17 @@ def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
 
 
 def column_of(past: Past, tick: int, width: int) -> int:
-    """The column of a bar of that width at which a tick is shown."""
     return round((tick - first_tick(past)) / past.span * (width - 1))
 
 
 def mark_at(past: Past, x: float, bar: pygame.Rect, scale: float) -> Mark | None:
     """The event whose mark is at a pixel's column; the nearest, of several."""
-    near = [(abs(bar.left + column_of(past, mark.tick, bar.width) - x), mark) for mark in shown_marks(past)]
+    near = [(abs(bar.left + column_of(past, mark.at, bar.width) - x), mark) for mark in shown_marks(past)]
     return min((found for found in near if found[0] <= MARK_PX * scale), default=(0, None))[1]
 
 
 def shown_marks(past: Past) -> list[Mark]:
-    """The events in the time that the timeline spans."""
-    return [mark for mark in past.marks if first_tick(past) <= mark.tick <= past.newest]
+    return [mark for mark in past.marks if first_tick(past) <= mark.at <= past.newest]
 
 
 def label(past: Past) -> str:
@@ -168,13 +166,12 @@ class TimelineBar:
             on.fill(self._pen.colour(GROUND), bar)
             left = bar.left + column_of(past, past.oldest, bar.width)
             on.fill(self._pen.colour(MUTED), (left, bar.top + 2, max(at - left, 0), bar.height - 4))
+        warm, half = self._pen.colour(WARM), round(MARK_PX * scale)
         for mark in shown_marks(past):
-            self._draw_mark(on, bar, bar.left + column_of(past, mark.tick, bar.width), round(MARK_PX * scale))
+            x = bar.left + column_of(past, mark.at, bar.width)
+            pygame.draw.line(on, warm, (x, bar.top), (x, bar.bottom - 1))
+            pygame.draw.polygon(on, warm, ((x - half, bar.top), (x + half, bar.top), (x, bar.top + 2 * half)))
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
-
-    def _draw_mark(self, on: pygame.Surface, bar: pygame.Rect, at: int, half: int) -> None:
-        pygame.draw.line(on, self._pen.colour(WARM), (at, bar.top), (at, bar.bottom - 1))
-        pygame.draw.polygon(on, self._pen.colour(WARM), ((at - half, bar.top), (at + half, bar.top), (at, bar.top + 2 * half)))
 
 
 class Times:

@@ -95,7 +95,6 @@ class SliderScale(NamedTuple):
 
 
 def draw_slider(on: Canvas, box: Box, scale: SliderScale, value: float) -> None:
-    """Draw the groove, a mark at the usual value, and the handle."""
     left, top, width, height = box
     middle = top + height / 2
     at, usual = (left + width * scale.position(number) for number in (value, scale.usual))
@@ -163,7 +162,6 @@ def _draw_row(on: Canvas, top: float, row: NumberRow) -> None:
 
 
 def value_text(row: NumberRow) -> str:
-    """The value with its unit, if that is short."""
     unit, value = UNITS.get(row.number.unit, row.number.unit), row.value / row.number.scale
     text = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
     return f"{text} {unit}" if unit and len(unit) <= LONGEST_UNIT else text

@@ -137,7 +137,7 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     work, memory = work_facts(counters), memory_facts(counters, readings)
     sorting = sorting_facts(sim, inactive(sim.situation))
     return [
-        PanelSection("crowd", facts_height(4) + 4, partial(draw_crowd, facts=crowd), None),
+        PanelSection("crowd", facts_height(4) + 4, partial(draw_led, facts=crowd, has_line=True), None),
         *([PanelSection("states", facts_height(len(states)) + 4, partial(draw_facts, facts=in_states), None)]
           if states else []),
         _folded("neighbours", work, f"{work['neighbours']} of {work['candidates']} tested"),
@@ -159,20 +159,16 @@ def _folded(name: str, facts: Mapping[str, str], headline: str) -> PanelSection:
 
 
 def error_text(sim: Simulation, readings: Readings) -> str:
-    """The largest mean error of the approximate techniques."""
     limited = readings.field if has_field(sim) else readings.neighbour_limit if is_limited(sim) else None
     known = [error.mean for error in (readings.stagger if is_staggered(sim) else None, limited) if error]
     return f"~ {percent(max(known))}" if known else UNREAD
 
 
-def draw_crowd(on: Canvas, top: float, facts: Sequence[Fact]) -> None:
-    on.line(EDGE, (PAD, top), (LEFT_WIDTH - PAD, top))
-    draw_led(on, top + 2, facts)
-
-
-def draw_led(on: Canvas, top: float, facts: Sequence[Fact]) -> float:
+def draw_led(on: Canvas, top: float, facts: Sequence[Fact], has_line: bool = False) -> float:
     """Draw the first fact, which may be long, on a row of its own, and two on each of the others."""
-    return draw_facts(on, draw_facts(on, top, facts[:1], 1), facts[1:])
+    if has_line:
+        on.line(EDGE, (PAD, top), (LEFT_WIDTH - PAD, top))
+    return draw_facts(on, draw_facts(on, top + 2 * has_line, facts[:1], 1), facts[1:])
 
 
 def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, float]) -> None:
@@ -248,7 +244,6 @@ def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour:
 # --- a scenario ------------------------------------------------------------------------------------------------------
 
 def scenario_sections(sim: Simulation, keys: Keys) -> list[PanelSection]:
-    """The section, where the configuration has events."""
     events, places = sim.config.events, sim.config.measure
     if not events:
         return []
@@ -322,7 +317,7 @@ def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Pa
     """The techniques that have a digit for a key; in the full HUD a section for each group, and what the marks mean."""
     board = Switchboard(sim, status, keys)
     if status.panels.hud == "compact":
-        nine = [technique for technique in TECHNIQUES if board.has_digit(technique)]
+        nine = [technique for technique in TECHNIQUES if technique.key.isdigit()]
         return [board.section("techniques", nine)._replace(headline=None)]
     groups = {each.group: [other for other in TECHNIQUES if other.group == each.group] for each in TECHNIQUES}
     marks = PanelSection("marks", ROW, board.draw_marks, None)
@@ -341,17 +336,11 @@ class Switchboard:
         self._inactive, self._partly = inactive(sim.situation), partly_inactive(sim.situation)
 
     def section(self, name: str, group: Sequence[Technique]) -> PanelSection:
-        brief = [each for each in group if self.has_digit(each) or self._is_special(each.path)]
+        brief = [each for each in group if each.key.isdigit() or each.path == self.status.touched or each.path in (
+            self.status.pending) or self.options.get(each.path) != self._configured.get(each.path)]
         more = f"{len(group) - len(brief)} more" if len(brief) < len(group) else ""
         return PanelSection(name, ROW * len(group), partial(self.draw_rows, group=group), more, None,
                             ROW * len(brief), partial(self.draw_rows, group=brief))
-
-    def has_digit(self, technique: Technique) -> bool:
-        return technique.key.isdigit()
-
-    def _is_special(self, path: str) -> bool:
-        changed = self.options.get(path) != self._configured.get(path)
-        return changed or path == self.status.touched or path in self.status.pending
 
     def draw_rows(self, on: Canvas, top: float, group: Sequence[Technique]) -> None:
         for number, technique in enumerate(group):

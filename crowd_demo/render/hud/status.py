@@ -11,13 +11,14 @@ from crowd_demo.config.section import NumberSetting
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.answer import Answer
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.caption import Caption
 from crowd_demo.render.hud.card import Card, ProofLine
+from crowd_demo.render.hud.large_type import AnswerView, Caption
 from crowd_demo.render.hud.views import ListView
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.metrics.readings import Readings
+
+Ring = tuple[tuple[float, float], float, str]  # a force: its middle and radius in pixels, and the icon of its tool
 
 
 class Clock(NamedTuple):
@@ -47,17 +48,10 @@ class PanelSettings(NamedTuple):
     graph_fits: int = 0  # how often the user asked to fit the graph's scale
 
 
-class Tick(NamedTuple):
-    """A mark at the frame in which a technique's new value took effect."""
-
-    frame: int  # of `Profile.frames`
-    text: str
-
-
 class Mark(NamedTuple):
-    """Something that happened at a tick."""
+    """Something that happened at a tick of the crowd, or in the graph in a frame, by `Profile.frames`."""
 
-    tick: int
+    at: int
     text: str
 
 
@@ -229,14 +223,6 @@ class BrushView(NamedTuple):
     text: str
 
 
-class RingView(NamedTuple):
-    """A force that stands in the world: its middle and radius in pixels, and the icon of its tool."""
-
-    at: tuple[float, float]
-    radius: float
-    icon: str
-
-
 class FlowView(NamedTuple):
     """The counting line: its ends in pixels, people per second over time, float64[k, 2], and the present numbers.
 
@@ -263,7 +249,7 @@ class Status(NamedTuple):
     clock: Clock = Clock()
     past: Past | None = None  # where a timeline is shown
     panels: PanelSettings = PanelSettings()
-    ticks: Sequence[Tick] = ()  # where techniques were switched
+    ticks: Sequence[Mark] = ()  # where techniques were switched
     view: ListView | None = None  # what is open over the picture
     hovered: Hovered | None = None
     numbers: Sequence[NumberRow] = ()  # of the behaviour and of links, while their section is open
@@ -277,9 +263,9 @@ class Status(NamedTuple):
     halves: Halves | None = None  # of a window that is split
     tools: ToolBarView | None = None  # where the tool bar is unfolded
     brush: BrushView | None = None  # at the cursor, while a tool is held
-    rings: Sequence[RingView] = ()
+    rings: Sequence[Ring] = ()
     caption: Caption | None = None  # of the scenario that has opened
-    answer: Answer | None = None  # to the question of a scenario that has ended
+    answer: AnswerView | None = None  # to the question of a scenario that has ended
     flow: FlowView | None = None
 
 

@@ -55,7 +55,7 @@ from crowd_demo.render.hud.status import (
     Status,
     TourView,
 )
-from crowd_demo.render.inks import GREEN, GREY, ORANGE, RGB
+from crowd_demo.render.inks import GREEN, GREY, ORANGE
 from crowd_demo.sim.simulation import Simulation
 
 NOTICE_LINE = 16  # units: the heights of lines, the widths of panels, the sizes of text
@@ -136,9 +136,7 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
             text = text_of(name)
             return Tip(f"{name} (part of {text.part})", ((f"{text.about[0].upper()}{text.about[1:]}.", TEXT),))
         case "fold" | "unfold":
-            about = READOUTS.get(name)
-            texts = [(about.what, TEXT), (about.good, DIM)] if about else []
-            return Tip(name, (*texts, (f"click: {kind} this section", FAINT)))
+            return _about_number(name, (f"click: {kind} this section", FAINT))
         case "graph":
             return _about_number("graph", ("click: fit the scale to the current frames", FAINT))
         case "timeline":
@@ -155,8 +153,8 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
 
 
 def _about_number(name: str, *more: tuple[str, Colour]) -> Tip:
-    readout = READOUTS[name]
-    return Tip(name, ((readout.what, TEXT), (readout.good, DIM), *more))
+    about = READOUTS.get(name)
+    return Tip(name, (*([(about.what, TEXT), (about.good, DIM)] if about else []), *more))
 
 
 def _about_setting(row: NumberRow) -> Tip:
@@ -371,7 +369,6 @@ def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
 # --- the strip --------------------------------------------------------------------------------------------------------
 
 def draw_pill(parts: Sequence[LegendPart], gap: float, pen: Pen, scale: float, target: Target | None = None) -> Canvas:
-    """A panel with parts in a row."""
     on = Canvas((2 * PAD + width_of(parts, gap), STRIP_HEIGHT), pen, scale)
     if target:
         on.target((0, 0, *on.size), *target)
@@ -390,7 +387,6 @@ def draw_clock(text: str, is_paused: bool, pen: Pen, scale: float) -> Canvas:
 
 
 def draw_job(job: RunningJob, pen: Pen, scale: float) -> Canvas:
-    """What is being done, a bar, and a count."""
     def bar(on: Canvas, x: float, middle: float) -> None:
         on.rect(GROUND, (x, middle - 3, JOB_BAR, 6), radius=3)
         on.rect(ACCENT, (x, middle - 3, max(JOB_BAR * min(job.part, 1.0), 6), 6), radius=3)
@@ -402,17 +398,15 @@ def draw_job(job: RunningJob, pen: Pen, scale: float) -> Canvas:
 
 def draw_hints(keys: Sequence[tuple[str, str, str]], room: float, pen: Pen, scale: float) -> Canvas:
     """As many keys as there is room for: action, key, and what it does; a click does it."""
+    def draw(on: Canvas, x: float, middle: float, action: str, key: str, what: str) -> None:
+        end = on.left(what, on.key(key, x, middle) + 6, middle, colour=DIM)
+        on.target((x - 6, 0, end - x + 12, STRIP_HEIGHT), "action", action)
+
     ruler = Canvas((1, 1), pen, scale, None)
-    parts = [LegendPart(ruler.key_width(key) + 6 + ruler.width(what), partial(_draw_hint, hint=(action, key, what)))
+    parts = [LegendPart(ruler.key_width(key) + 6 + ruler.width(what), partial(draw, action=action, key=key, what=what))
              for action, key, what in keys]
     line = in_lines(parts, room - 2 * PAD, KEY_GAP)[0]
     return draw_pill(line if line and line[0].wide <= room - 2 * PAD else (), KEY_GAP, pen, scale)
-
-
-def _draw_hint(on: Canvas, x: float, middle: float, hint: tuple[str, str, str]) -> None:
-    action, key, what = hint
-    end = on.left(what, on.key(key, x, middle) + 6, middle, colour=DIM)
-    on.target((x - 6, 0, end - x + 12, STRIP_HEIGHT), "action", action)
 
 
 # --- overlays --------------------------------------------------------------------------------------------------------
@@ -448,16 +442,17 @@ def _lines(item: LegendItem, room: float, ruler: Canvas) -> list[list[LegendPart
     return text + keys or [[]]
 
 
-def _key(key: Key, ruler: Canvas) -> LegendPart:
-    dashes, width, height = ((0.0, 7.0, 14.0), 4.0, 3.0) if key.dashed else ((0.0,), KEY_WIDTH, 8.0)
+def _key(key: Key, ruler: Canvas, wide: float = KEY_WIDTH) -> LegendPart:
+    """A colour and its text."""
+    dashes, width, height = ((0.0, 7.0, 14.0), 4.0, 3.0) if key.dashed else ((0.0,), wide, 8.0)
 
     def draw(on: Canvas, x: float, middle: float) -> None:
-        on.rect(EDGE, (x - 1, middle - 5, KEY_WIDTH + 2, 10), radius=2)
+        on.rect(EDGE, (x - 1, middle - 5, wide + 2, 10), radius=2)
         for dash in dashes:
             on.rect(key.colour, (x + dash, middle - height / 2, width, height))
-        on.left(key.what, x + KEY_WIDTH + 6, middle, SMALL, DIM)
+        on.left(key.what, x + wide + 6, middle, SMALL, DIM)
 
-    return LegendPart(KEY_WIDTH + 6 + ruler.width(key.what, SMALL), draw)
+    return LegendPart(wide + 6 + ruler.width(key.what, SMALL), draw)
 
 
 # --- a colour mode ---------------------------------------------------------------------------------------------------
@@ -478,7 +473,7 @@ def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
     title = _words(ruler.fitted(legend.title, room), ruler, NORMAL, TEXT)
     if legend.is_ramp:
         return [title, _ramp(legend, room, ruler)]
-    return [title, *(_swatch(colour, ruler.fitted(text, room - SWATCH - 4, SMALL), ruler)
+    return [title, *(_key(Key(colour, ruler.fitted(text, room - SWATCH - 6, SMALL)), ruler, SWATCH)
                      for colour, text in zip(legend.colours, legend.texts, strict=True))]
 
 
@@ -497,12 +492,3 @@ def _ramp(legend: Legend, room: float, ruler: Canvas) -> LegendPart:
         on.left(last, x + before + wide + COLOUR_GAP / 2, middle, SMALL, DIM)
 
     return LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)
-
-
-def _swatch(colour: RGB, text: str, ruler: Canvas) -> LegendPart:
-    def draw(on: Canvas, x: float, middle: float) -> None:
-        on.rect(FAINT, (x - 1, middle - SWATCH / 2 - 1, SWATCH + 2, SWATCH + 2), radius=2)
-        on.rect(colour, (x, middle - SWATCH / 2, SWATCH, SWATCH), radius=2)
-        on.left(text, x + SWATCH + 4, middle, SMALL, DIM)
-
-    return LegendPart(SWATCH + 4 + ruler.width(text, SMALL), draw)

@@ -6,13 +6,12 @@ Icons are drawn in a square of 16 units. The bar is as many columns wide as its 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import pygame
 
-from crowd_demo.compute.arrays import Doubles
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -29,7 +28,7 @@ from crowd_demo.render.hud.canvas import (
     Point,
     Target,
 )
-from crowd_demo.render.hud.status import BrushView, FlowView, RingView, ToolBarView
+from crowd_demo.render.hud.status import BrushView, FlowView, Ring, ToolBarView
 
 BUTTON, GAP, AROUND = 22.0, 2.0, 4.0  # units
 SLIDER, KNOB = 48.0, 4.0  # units: the height of the slider, and half that of its knob
@@ -38,49 +37,32 @@ BRUSH_SLIDER = Target("brush")
 FLOW_WIDTH, FLOW_HEIGHT = 150.0, 34.0  # units: of the numbers beside the counting line, and of the plot below them
 FLOW_SHOWN = 60  # seconds in the plot
 ALONG = 32  # corners of the cursor's circle
-Icon = Callable[[Canvas, float, float, Colour], None]  # x and y of the square's upper left corner
 
 
-class ToolBar:
-    """Draws the bar; `at` is the pixel of the window where its upper left corner is."""
-
-    def __init__(self) -> None:
-        self.at = 0, 0
-        self._slider = pygame.Rect(0, 0, 1, 1)  # within the bar, pixels
-
-    def draw(self, shown: ToolBarView, room: float, pen: Pen, scale: float) -> Canvas:
-        """The bar, at most so high if that is possible."""
-        count, foot = len(shown.buttons), SLIDER + WORDS + 2 * AROUND
-        rows = max(min(int((room - foot - AROUND) / (BUTTON + GAP)), count), 1)
-        columns = math.ceil(count / rows)
-        rows = math.ceil(count / columns)
-        wide = max(columns * (BUTTON + GAP) - GAP + 2 * AROUND, 40.0)
-        canvas = Canvas((wide, AROUND + rows * (BUTTON + GAP) + foot), pen, scale)
-        left = (wide - columns * (BUTTON + GAP) + GAP) / 2
-        for number, button in enumerate(shown.buttons):
-            column, row = divmod(number, rows)
-            x, y = left + column * (BUTTON + GAP), AROUND + row * (BUTTON + GAP)
-            if button.is_held:
-                canvas.rect(TOUCHED, (x, y, BUTTON, BUTTON), radius=4)
-                canvas.rect(ACCENT, (x, y, BUTTON, BUTTON), radius=4, width=1)
-            ICONS[button.icon](canvas, x + 3, y + 3, ACCENT if button.is_held else TEXT)
-            canvas.target((x, y, BUTTON, BUTTON), "tool", button.action)
-        self._draw_slider(canvas, shown, AROUND + rows * (BUTTON + GAP) + AROUND)
-        return canvas
-
-    def share_at(self, x: float, y: float) -> float:
-        """Where on the slider a pixel of the window is: 0 at its lower end, 1 at its upper one; beyond them less or more."""
-        return (self._slider.bottom - (y - self.at[1])) / max(self._slider.height, 1)
-
-    def _draw_slider(self, canvas: Canvas, shown: ToolBarView, top: float) -> None:
-        wide = canvas.size[0]
-        middle, knob = wide / 2, top + SLIDER * (1 - shown.share)
-        canvas.line(EDGE, (2 * AROUND, top - AROUND), (wide - 2 * AROUND, top - AROUND))
-        canvas.rect(KEY, (middle - 2, top, 4, SLIDER), radius=2)
-        canvas.rect(ACCENT, (middle - 8, knob - KNOB, 16, 2 * KNOB), radius=3)
-        canvas.centred(shown.size, middle, top + SLIDER + AROUND + WORDS / 2, SMALL, DIM)
-        self._slider = canvas.pixels((0, top, wide, SLIDER))
-        canvas.target((0, top - AROUND, wide, SLIDER + 2 * AROUND), *BRUSH_SLIDER)
+def draw_tool_bar(shown: ToolBarView, room: float, pen: Pen, scale: float) -> Canvas:
+    """The bar, at most so high if that is possible."""
+    count, foot = len(shown.buttons), SLIDER + WORDS + 2 * AROUND
+    rows = max(min(int((room - foot - AROUND) / (BUTTON + GAP)), count), 1)
+    columns = math.ceil(count / rows)
+    rows = math.ceil(count / columns)
+    wide = max(columns * (BUTTON + GAP) - GAP + 2 * AROUND, 40.0)
+    canvas = Canvas((wide, AROUND + rows * (BUTTON + GAP) + foot), pen, scale)
+    left = (wide - columns * (BUTTON + GAP) + GAP) / 2
+    for number, button in enumerate(shown.buttons):
+        column, row = divmod(number, rows)
+        x, y = left + column * (BUTTON + GAP), AROUND + row * (BUTTON + GAP)
+        if button.is_held:
+            canvas.rect(TOUCHED, (x, y, BUTTON, BUTTON), radius=4)
+            canvas.rect(ACCENT, (x, y, BUTTON, BUTTON), radius=4, width=1)
+        draw_icon(canvas, button.icon, x + 3, y + 3, ACCENT if button.is_held else TEXT)
+        canvas.target((x, y, BUTTON, BUTTON), "tool", button.action)
+    top, middle = 2 * AROUND + rows * (BUTTON + GAP), wide / 2
+    canvas.line(EDGE, (2 * AROUND, top - AROUND), (wide - 2 * AROUND, top - AROUND))
+    canvas.rect(KEY, (middle - 2, top, 4, SLIDER), radius=2)
+    canvas.rect(ACCENT, (middle - 8, top + SLIDER * (1 - shown.share) - KNOB, 16, 2 * KNOB), radius=3)
+    canvas.centred(shown.size, middle, top + SLIDER + AROUND + WORDS / 2, SMALL, DIM)
+    canvas.target((0, top, wide, SLIDER), *BRUSH_SLIDER)
+    return canvas
 
 
 def draw_brush(on: pygame.Surface, brush: BrushView, pen: Pen, scale: float) -> None:
@@ -92,21 +74,20 @@ def draw_brush(on: pygame.Surface, brush: BrushView, pen: Pen, scale: float) -> 
     ruler = Canvas((1, 1), pen, scale, None)
     label = Canvas((ruler.width(brush.text, SMALL) + 12, 16), pen, scale)
     label.left(brush.text, 6, 8, SMALL)
-    wide, tall = label.surface.get_size()
-    low = y + max(brush.radius, 8 * scale) + 4 * scale
-    top = low if low + tall <= on.get_height() else y - max(brush.radius, 8 * scale) - 4 * scale - tall
-    left, top = max(min(x - wide / 2, on.get_width() - wide), 0), max(min(top, on.get_height() - tall), 0)
-    on.blit(label.surface, (round(left), round(top)))
+    away = max(brush.radius, 8 * scale) + 4 * scale
+    place = label.surface.get_rect(midtop=(x, y + away))
+    if place.bottom > on.get_height():
+        place.midbottom = round(x), round(y - away)
+    on.blit(label.surface, place.clamp(on.get_rect()))
 
 
-def draw_rings(on: pygame.Surface, rings: Sequence[RingView], pen: Pen, scale: float) -> None:
+def draw_rings(on: pygame.Surface, rings: Sequence[Ring], pen: Pen, scale: float) -> None:
     """Draw the forces that stand in the picture: a circle, and the icon of the tool in its middle."""
-    for ring in rings:
-        _circle(on, ring.at, ring.radius, max(round(scale), 1), pen.colour(ACCENT))
+    for at, radius, icon in rings:
+        _circle(on, at, radius, max(round(scale), 1), pen.colour(ACCENT))
         sign = Canvas((20, 20), pen, scale)
-        ICONS[ring.icon](sign, 2, 2, ACCENT)
-        wide, tall = sign.surface.get_size()
-        on.blit(sign.surface, (round(ring.at[0] - wide / 2), round(ring.at[1] - tall / 2)))
+        draw_icon(sign, icon, 2, 2, ACCENT)
+        on.blit(sign.surface, sign.surface.get_rect(center=at))
 
 
 def draw_flow(on: pygame.Surface, flow: FlowView, pen: Pen, scale: float) -> None:
@@ -117,30 +98,20 @@ def draw_flow(on: pygame.Surface, flow: FlowView, pen: Pen, scale: float) -> Non
     for thick, ink in ((5, (0, 0, 0, 255)), (3, pen.colour(TEXT))):
         pygame.draw.line(on, ink, flow.start, flow.end, max(round(thick * scale), 1))
     label = Canvas((FLOW_WIDTH, 2 * WORDS + FLOW_HEIGHT + 14), pen, scale)
+    recent, most, low = flow.flows[-FLOW_SHOWN:].tolist(), flow.flows.max(initial=0.1), 2 * WORDS + FLOW_HEIGHT + 8
+    label.line(EDGE, (8, low), (FLOW_WIDTH - 8, low))
     for number, (way, colour) in enumerate(((1, ACCENT), (-1, WARM))):
-        _arrow_head(on, pen.colour(colour), middle, (way * across[0], way * across[1]), 14 * scale)
+        x, y, size = way * across[0], way * across[1], 14 * scale
+        pygame.draw.polygon(on, pen.colour(colour), [
+            (middle[0] + size * (along * x + side * y), middle[1] + size * (along * y - side * x))
+            for along, side in ((1.6, 0), (0.5, -0.6), (0.5, 0.6))])
         label.circle(colour, (10, 6 + WORDS * (number + 0.5)), 4)
         label.left(flow.texts[number], 20, 6 + WORDS * (number + 0.5), SMALL)
-        _plot(label, flow.flows[:, number], float(flow.flows.max(initial=0.1)), colour)
-    wide, tall = label.surface.get_size()
-    left, top = middle[0] + 20 * scale, middle[1] + 20 * scale
-    on.blit(label.surface, (round(max(min(left, on.get_width() - wide), 0)), round(max(min(top, on.get_height() - tall), 0))))
-
-
-def _arrow_head(on: pygame.Surface, ink: RGBA, at: Point, way: Point, size: float) -> None:
-    tip = at[0] + 1.6 * size * way[0], at[1] + 1.6 * size * way[1]
-    base = [(at[0] + size * (0.5 * way[0] + side * way[1]), at[1] + size * (0.5 * way[1] - side * way[0]))
-            for side in (-0.6, 0.6)]
-    pygame.draw.polygon(on, ink, [tip, *base])
-
-
-def _plot(on: Canvas, flows: Doubles, most: float, colour: Colour) -> None:
-    low = 2 * WORDS + FLOW_HEIGHT + 8
-    on.line(EDGE, (8, low), (FLOW_WIDTH - 8, low))
-    recent = flows[-FLOW_SHOWN:].tolist()
-    if len(recent) > 1:
-        step = (FLOW_WIDTH - 16) / FLOW_SHOWN
-        on.lines(colour, [(8 + step * number, low - FLOW_HEIGHT * flow / most) for number, flow in enumerate(recent)])
+        if len(recent) > 1:
+            label.lines(colour, [(8 + (FLOW_WIDTH - 16) / FLOW_SHOWN * second, low - FLOW_HEIGHT * now[number] / most)
+                                 for second, now in enumerate(recent)])
+    place = label.surface.get_rect(topleft=(middle[0] + 20 * scale, middle[1] + 20 * scale))
+    on.blit(label.surface, place.clamp(on.get_rect()))
 
 
 def _circle(on: pygame.Surface, at: Point, radius: float, thick: int, ink: RGBA) -> None:
@@ -151,86 +122,70 @@ def _circle(on: pygame.Surface, at: Point, radius: float, thick: int, ink: RGBA)
         pygame.draw.lines(on, colour, True, corners, width)
 
 
-# --- icons --------------------------------------------------------------------------------------------------------------
+# --- icons -----------------------------------------------------------------------------------------------------------
 
-def _polygon(points: tuple[Point, ...], canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    canvas.polygon(colour, [(x + across, y + down) for across, down in points])
+class Shape(NamedTuple):
+    """A part of an icon; a box lies between two corners. `size`: the width of lines, a radius, also of a box's corners."""
 
-
-def _bricks(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    for row, ends in enumerate(((1, 8, 15), (1, 4.5, 11.5, 15), (1, 8, 15))):
-        for first, end in pairwise(ends):
-            canvas.rect(colour, (x + first, y + 2 + 4.2 * row, end - first - 0.9, 3.3))
-
-
-def _erase(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    _bricks(canvas, x, y, DIM)
-    canvas.line(colour, (x + 1, y + 15), (x + 15, y + 1), 2)
+    kind: Literal["polygon", "lines", "disc", "box"]
+    points: Sequence[Point]
+    size: float = 1.6
+    colour: Colour = ""  # empty: that of the icon
 
 
-def _person(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    canvas.circle(colour, (x + 5.5, y + 4), 2.7)
-    canvas.rect(colour, (x + 1.5, y + 7.5, 8, 7.5), radius=3)
+def draw_icon(on: Canvas, name: str, x: float, y: float, colour: Colour) -> None:
+    for shape in ICONS[name]:
+        ink, points = shape.colour or colour, [(x + across, y + down) for across, down in shape.points]
+        match shape.kind:
+            case "polygon":
+                on.polygon(ink, points)
+            case "lines":
+                on.lines(ink, points, shape.size)
+            case "disc":
+                on.circle(ink, points[0], shape.size)
+            case "box":
+                (left, top), (right, bottom) = points
+                on.rect(ink, (left, top, right - left, bottom - top), shape.size)
 
 
-def _people(sign: str, canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    _person(canvas, x, y, colour)
-    canvas.line(colour, (x + 10.5, y + 8), (x + 15.5, y + 8), 1.6)
-    if sign == "+":
-        canvas.line(colour, (x + 13, y + 5.5), (x + 13, y + 10.5), 1.6)
+def _mirrored(shapes: Sequence[Shape]) -> Sequence[Shape]:
+    return [shape._replace(points=[(16 - across, down) for across, down in shape.points]) for shape in shapes]
 
 
-def _flag(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    canvas.line(colour, (x + 4, y + 1), (x + 4, y + 15), 1.6)
-    canvas.polygon(colour, [(x + 5, y + 1.5), (x + 14, y + 5), (x + 5, y + 8.5)])
-
-
-def _door(is_out: bool, canvas: Canvas, x: float, y: float, colour: Colour) -> None:
+def _door(tip: float, back: float) -> Sequence[Shape]:
     """A doorway, and an arrow that points into it or out of it."""
-    canvas.lines(colour, [(x + 9, y + 2), (x + 14, y + 2), (x + 14, y + 14), (x + 9, y + 14)], 1.6)
-    canvas.line(colour, (x + 1, y + 8), (x + 10, y + 8), 1.6)
-    tip, back = (x + 0.5, x + 5) if is_out else (x + 11, x + 6.5)
-    canvas.polygon(colour, [(tip, y + 8), (back, y + 4.8), (back, y + 11.2)])
+    return (Shape("lines", ((9, 2), (14, 2), (14, 14), (9, 14))), Shape("lines", ((1, 8), (10, 8))),
+            Shape("polygon", ((tip, 8), (back, 4.8), (back, 11.2))))
 
 
-def _arrows(is_out: bool, canvas: Canvas, x: float, y: float, colour: Colour) -> None:
+def _arrows(tip: float, back: float) -> Sequence[Shape]:
     """A point, and four arrows towards it or away from it."""
-    canvas.circle(colour, (x + 8, y + 8), 1.8)
-    for across, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-        tip, back = (7.5, 4.3) if is_out else (3.2, 6.4)
-        canvas.polygon(colour, [(x + 8 + across * tip, y + 8 + down * tip)] + [
-            (x + 8 + across * back + side * down * 2.6, y + 8 + down * back + side * across * 2.6) for side in (-1, 1)])
+    return (Shape("disc", ((8, 8),), 1.8), *(Shape("polygon", [
+        (8 + across * along + side * down * 2.6, 8 + down * along + side * across * 2.6)
+        for along, side in ((tip, 0), (back, -1), (back, 1))]) for across, down in ((1, 0), (-1, 0), (0, 1), (0, -1))))
 
 
-def _arrows_across(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    """A line with an arrow to either side."""
-    canvas.line(colour, (x + 8, y + 1), (x + 8, y + 15), 1.8)
-    for side in (-1, 1):
-        canvas.polygon(colour, [(x + 8 + side * 7, y + 8), (x + 8 + side * 2.5, y + 4.5), (x + 8 + side * 2.5, y + 11.5)])
-
-
-def _fright(canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    canvas.polygon(colour, [(x + 8, y + 1), (x + 15.5, y + 15), (x + 0.5, y + 15)])
-    canvas.line(KEY, (x + 8, y + 6), (x + 8, y + 10.5), 1.8)
-    canvas.circle(KEY, (x + 8, y + 12.8), 0.9)
-
-
-def _back(is_forth: bool, canvas: Canvas, x: float, y: float, colour: Colour) -> None:
-    """An arrow that turns back, or on."""
-    def at(across: float, down: float) -> Point:
-        return x + (16 - across if is_forth else across), y + down
-
-    arc = [at(8 + 5.5 * math.cos(angle), 9.5 + 5 * math.sin(angle)) for angle in
-           (math.radians(degrees) for degrees in range(-160, 100, 20))]
-    canvas.lines(colour, arc, 1.6)
-    canvas.polygon(colour, [at(0.5, 8.5), at(6.5, 9.5), at(2.5, 3.5)])
-
-
-ICONS: Mapping[str, Icon] = {
-    "hand": partial(_polygon, ((3, 1), (3, 13.5), (6.3, 10.6), (8.6, 15.3), (10.6, 14.3), (8.4, 9.8), (12.8, 9.4))),
-    "wall": _bricks, "erase": _erase, "in": partial(_people, "+"), "out": partial(_people, "-"),
-    "line": _arrows_across,
-    "goal": _flag, "entry": partial(_door, False), "exit": partial(_door, True),
-    "attract": partial(_arrows, False), "repel": partial(_arrows, True), "scare": _fright,
-    "undo": partial(_back, False), "redo": partial(_back, True),
+BRICKS = tuple(Shape("box", ((first, 2 + 4.2 * row), (end - 0.9, 5.3 + 4.2 * row)), 0)
+               for row, ends in enumerate(((1, 8, 15), (1, 4.5, 11.5, 15), (1, 8, 15))) for first, end in pairwise(ends))
+FEWER = Shape("disc", ((5.5, 4),), 2.7), Shape("box", ((1.5, 7.5), (9.5, 15)), 3), Shape("lines", ((10.5, 8), (15.5, 8)))
+BACK = (Shape("lines", [(8 + 5.5 * math.cos(angle), 9.5 + 5 * math.sin(angle))  # an arrow that turns back
+                        for angle in map(math.radians, range(-160, 100, 20))]),
+        Shape("polygon", ((0.5, 8.5), (6.5, 9.5), (2.5, 3.5))))
+ACROSS = Shape("polygon", ((15, 8), (10, 4.5), (10, 11.5)))
+ICONS: Mapping[str, Sequence[Shape]] = {
+    "hand": (Shape("polygon", ((3, 1), (3, 13.5), (6.3, 10.6), (8.6, 15.3), (10.6, 14.3), (8.4, 9.8), (12.8, 9.4))),),
+    "wall": BRICKS,
+    "erase": (*(brick._replace(colour=DIM) for brick in BRICKS), Shape("lines", ((1, 15), (15, 1)), 2)),
+    "in": (*FEWER, Shape("lines", ((13, 5.5), (13, 10.5)))),
+    "out": FEWER,
+    "line": (Shape("lines", ((8, 1), (8, 15)), 1.8), ACROSS, *_mirrored((ACROSS,))),
+    "goal": (Shape("lines", ((4, 1), (4, 15))), Shape("polygon", ((5, 1.5), (14, 5), (5, 8.5)))),
+    "entry": _door(11, 6.5),
+    "exit": _door(0.5, 5),
+    "attract": _arrows(3.2, 6.4),
+    "repel": _arrows(7.5, 4.3),
+    "scare": (Shape("polygon", ((8, 1), (15.5, 15), (0.5, 15))), Shape("lines", ((8, 6), (8, 10.5)), 1.8, KEY),
+              Shape("disc", ((8, 12.8),), 0.9, KEY)),
+    "undo": BACK,
+    "redo": _mirrored(BACK),
 }

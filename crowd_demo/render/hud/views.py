@@ -84,7 +84,7 @@ class ListView(NamedTuple):
         return re.compile(f"({'|'.join(map(re.escape, words))})", re.IGNORECASE) if words else None
 
 
-class Columns(NamedTuple):
+class ColumnWidths(NamedTuple):
     """Units: the size of the first column's text and of the others', the width of each, and the gap between them."""
 
     sizes: tuple[float, float]
@@ -163,14 +163,14 @@ def _lines(view: ListView) -> list[int | str]:
     return lines
 
 
-def _columns(view: ListView, room: float, ruler: Canvas) -> Columns:
+def _columns(view: ListView, room: float, ruler: Canvas) -> ColumnWidths:
     """The columns at the first size that fits, or else the widest as narrow as it takes."""
     listed = [(row.text, *(row.cells or (row.detail,))) for row in view.rows] + [tuple(view.columns)] * bool(view.columns)
     count = max((len(texts) for texts in listed), default=1)
     for sizes, gap in (((NORMAL, NORMAL), 18.0), ((SMALL, SMALL), 12.0)) if view.columns else (((NORMAL, SMALL), 24.0),):
         widths = [max((ruler.width(texts[column], sizes[column > 0]) for texts in listed if column < len(texts)), default=0)
                   for column in range(count)]
-        found = Columns(sizes, widths, gap)
+        found = ColumnWidths(sizes, widths, gap)
         if found.total <= room:
             break
     most = min(room, (MAX_TABLE if view.columns else MAX_WIDTH) - 2 * PAD)
@@ -190,7 +190,7 @@ def _draw_head(canvas: Canvas, view: ListView) -> None:
         canvas.left(canvas.fitted(field, start - end - 22), end + 12, 17, colour=ACCENT if view.typed else FAINT)
 
 
-def _draw_row(canvas: Canvas, view: ListView, number: int, top: float, columns: Columns) -> None:
+def _draw_row(canvas: Canvas, view: ListView, number: int, top: float, columns: ColumnWidths) -> None:
     row, wide = view.rows[number], canvas.size[0]
     if number == view.selected:
         canvas.rect(TOUCHED, (4, top, wide - 8, ROW), radius=4)
@@ -200,7 +200,6 @@ def _draw_row(canvas: Canvas, view: ListView, number: int, top: float, columns: 
 
 
 def _draw_tile(canvas: Canvas, view: ListView, number: int, top: float, height: float) -> None:
-    """Draw a row as a picture with two texts below it."""
     row, wide = view.rows[number], _tile(canvas.size[0], view.across)
     left, high = PAD + (wide + GAP) * (number % view.across), wide * 9 / 16
     if number == view.selected:
@@ -216,7 +215,6 @@ def _draw_tile(canvas: Canvas, view: ListView, number: int, top: float, height: 
 
 
 def _tile(wide: float, across: int) -> float:
-    """The width of a tile in a list of that width."""
     return (wide - 2 * PAD + GAP) / across - GAP
 
 
@@ -233,7 +231,7 @@ def _write(canvas: Canvas, text: str, x: float, middle: float, size: float, colo
         x = canvas.left(part, x, middle, size, ACCENT if number % 2 else colour) if part else x
 
 
-def _draw_cells(canvas: Canvas, row: Row, top: float, columns: Columns, paler: Colour,
+def _draw_cells(canvas: Canvas, row: Row, top: float, columns: ColumnWidths, paler: Colour,
                 matches: re.Pattern[str] | None = None) -> None:
     """Draw the first text at the left, the last at the right edge, and those between at their columns' right ends."""
     middle, (first, others) = top + ROW / 2, columns.sizes

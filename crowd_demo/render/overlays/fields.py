@@ -18,7 +18,6 @@ from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.neighbours.candidates import Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
-from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
 from crowd_demo.sim.terrain.tiles import Walls
 
@@ -143,19 +142,14 @@ def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
     if isinstance(structure, TreeStructure):
         box = structure.box[1 << structure.depth:2 << structure.depth][:groups].astype(np.float64)
     else:
-        box = _boxes_of(runs, groups, view)
+        order, columns = runs.order[:int(runs.start[groups])], view.sim.agents.view  # their bounds, where they are now
+        box = np.stack([reduce.reduceat(column[order], runs.start[:groups]) for reduce, column in (
+            (np.minimum, columns.x), (np.minimum, columns.y), (np.maximum, columns.x), (np.maximum, columns.y))],
+            axis=1).astype(np.float64) if groups else np.zeros((0, 4))
     asked = amounts > 0
     left, top, right, bottom = box[asked].T
     return Heat(left, top, right, bottom, amounts[asked])
 
-
-def _boxes_of(runs: Runs, groups: int, view: OverlayView) -> Doubles:
-    """The bounds of the agents of each group, where they are now."""
-    order: Ints = runs.order[:int(runs.start[groups])]
-    columns, starts = view.sim.agents.view, runs.start[:groups]
-    return np.stack([reduce.reduceat(column[order], starts) for reduce, column in (
-        (np.minimum, columns.x), (np.minimum, columns.y), (np.maximum, columns.x), (np.maximum, columns.y))],
-        axis=1).astype(np.float64) if groups else np.zeros((0, 4))
 
 # --- streams ------------------------------------------------------------------------------------------------------------
 
@@ -164,7 +158,10 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     drawn, ids = view.used.slots, view.used.now.agents.id
     every = 1 << (max(len(drawn) - 1, 0) // MAX).bit_length()  # one agent of so many is looked at, always the same ones
     slots, x, y = view.visible(drawn[ids[drawn] & (every - 1) == 0] if every > 1 else drawn)
-    side = _side(sketch, view.sim, every)
+    walls, side = view.sim.terrain.walls, SMALLEST
+    area = float(walls.width) * float(walls.height) * every / max(view.sim.agents.count, 1)  # of an agent that is counted
+    while side * sketch.zoom < SQUARE_PX or side * side < USUAL * area:
+        side *= 2
     squares = squares_in(sketch.rect, side)
     square = squares.number_at(x, y)
     agents = view.used.now.agents
@@ -180,15 +177,6 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
     sketch.explain(f"mean direction on {square_text(view.sim, side)}{thinned}, long arrows: all agree", *keys)
-
-
-def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
-    """Side of the squares, units, where one agent in `every` is counted."""
-    walls, side = sim.terrain.walls, SMALLEST
-    area = float(walls.width) * float(walls.height) * every / max(sim.agents.count, 1)  # of an agent
-    while side * sketch.zoom < SQUARE_PX or side * side < USUAL * area:
-        side *= 2
-    return side
 
 
 def inks_of(way_x: Doubles, way_y: Doubles) -> Words:

@@ -10,7 +10,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from crowd_demo.config.model import Config
 from crowd_demo.render.figures.people import UNITS
 from crowd_demo.render.hud.canvas import ACCENT, DIM, TEXT, WARM
 from crowd_demo.render.inks import WHITE, ink
@@ -22,10 +21,6 @@ from crowd_demo.sim.terrain.tiles import Terrain
 
 NAMED_PX, LEAST_PX, BESIDE_PX = 8.0, 4.0, 8  # height of a person, and from an opening to its label
 RATE_S = 5  # seconds that a flow is the mean of
-
-
-def has_labels(config: Config) -> bool:
-    return bool(config.scene.labels or (config.measure.lines if config.events else config.measure.areas))
 
 
 def draw_labels(sketch: Sketch, view: OverlayView) -> None:

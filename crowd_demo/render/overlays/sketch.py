@@ -72,7 +72,10 @@ class Sketch:
                 shadow: int = 0) -> None:
         """Draw circles, as polygons of as many corners as the largest one needs."""
         x, y, radius = (np.asarray(number, np.float64) for number in (x, y, radius))
-        angle = np.linspace(0, 2 * np.pi, _corners(float(radius.max(initial=0)) * self.zoom) + 1)[:, None]
+        # a side of n corners is `radius * (1 - cos(pi / n))` inside of its circle, nearly `radius * (pi / n)**2 / 2`
+        wanted = math.ceil(math.pi * math.sqrt(float(radius.max(initial=0)) * self.zoom))
+        corners = min(max(wanted, FEWEST_CORNERS), MAX_CORNERS)
+        angle = np.linspace(0, 2 * np.pi, corners + 1)[:, None]
         around_x, around_y = x + radius * np.cos(angle), y + radius * np.sin(angle)
         self.lines(around_x[:-1], around_y[:-1], around_x[1:], around_y[1:], inks, width, dash, shadow)
 
@@ -134,11 +137,6 @@ def plate(parts: Sequence[Part], pen: Pen, scale: float) -> pygame.Surface:
     for text, colour in parts:
         x = canvas.left(text, x, 8.5, SMALL, colour) + 5
     return canvas.surface
-
-
-def _corners(radius_px: float) -> int:
-    """A side of n corners is `radius * (1 - cos(pi / n))` inside of its circle, nearly `radius * (pi / n)**2 / 2`."""
-    return min(max(math.ceil(math.pi * math.sqrt(radius_px)), FEWEST_CORNERS), MAX_CORNERS)
 
 
 def _joined(parts: Sequence[tuple[ArrayLike, ...]], *kinds: type) -> list[Any]:

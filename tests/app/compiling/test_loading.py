@@ -14,7 +14,7 @@ from hud_spy import Spy
 
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import loading_screen
-from crowd_demo.app.screen.loading_screen import Splash, draw_progress, show_progress
+from crowd_demo.app.screen.loading_screen import draw_progress, show_progress
 from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
 from crowd_demo.host.compiling import compilers
@@ -24,7 +24,7 @@ from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.hud.caption import Caption
+from crowd_demo.render.hud.large_type import Caption
 
 NOTHING_COMPILES = """
 import os, sys, types
@@ -118,7 +118,7 @@ def test_the_bar_grows(screen: pygame.Surface) -> None:
     pen, blue, progress = Pen(), [], LoadingProgress()
     progress.compiling("see lanes", 2, 11)
     for part in (0.1, 0.5, 1.0):
-        draw_progress(screen, progress, part, pen, Splash(Caption("maze", "People walk.")))
+        draw_progress(screen, progress, part, pen, Caption("maze", "People walk."))
         pixels = pygame.surfarray.array3d(screen).astype(int)
         blue.append(int((pixels[..., 2] > pixels[..., 0] + 80).sum()))
     assert 0 < blue[0] < blue[1] < blue[2]

@@ -9,7 +9,7 @@ import pytest
 from driven import Driven
 from hud_spy import Spy
 
-from crowd_demo.render.hud.answer import Answer, Run, draw_answer
+from crowd_demo.render.hud.large_type import AnswerView, PastRun, draw_answer
 from crowd_demo.sim.events import Event
 
 HALL = """\
@@ -34,7 +34,7 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
     return driven
 
 
-def answer(driven: Driven) -> Answer:
+def answer(driven: Driven) -> AnswerView:
     found = driven.status().answer
     assert found
     return found
@@ -78,10 +78,10 @@ def test_a_key_that_it_names_closes_it(hall: Driven, key: str) -> None:
 def test_it_says_how_the_runs_differ_and_what_went_through_each_door(other_s: float, said: str) -> None:
     pygame.font.init()
     tenths = tuple(12.0 * number for number in range(1, 10))
-    run = Run("three doors", 136.7, {"main": 1012, "left": 466, "right": 522}, tenths)
-    before = Run("the right door is blocked", other_s, {"main": 1204, "left": 796, "right": 0}, (None,) * 9)
+    run = PastRun("three doors", 136.7, {"main": 1012, "left": 466, "right": 522}, tenths)
+    before = PastRun("the right door is blocked", other_s, {"main": 1204, "left": 796, "right": 0}, (None,) * 9)
     keys = [("restart", "r", "again"), ("happen", "ctrl+l", "then block it"), ("quit", "escape", "close")]
-    canvas = draw_answer(Answer("99.5% are out", 2000, run, before, keys), spy := Spy(), 1.15)
+    canvas = draw_answer(AnswerView("99.5% are out", 2000, run, before, keys), spy := Spy(), 1.15)
     assert {"136.7 s", f"{other_s:.1f} s", said, "1,012", "796", "slowest tenth: 28.7 s", "2,000 people"} <= set(spy.texts)
     assert {"Ctrl+L", "Esc"} <= set(spy.texts), "as they are printed on the keys"
     assert all(canvas.surface.get_rect().contains(each.box) for each in spy.written)

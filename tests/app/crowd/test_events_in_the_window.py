@@ -65,7 +65,7 @@ def test_the_past_is_the_past_and_a_new_future_has_events_of_its_own(scenario: P
     for tick in (3, 39, 17):
         crowd.sought = tick
         crowd.carry_out_changes(lambda: True)
-        assert crowd.sim.state_hash() == hashes[tick] and [mark.tick for mark in crowd.past().marks] == [5, 10, 30]
+        assert crowd.sim.state_hash() == hashes[tick] and [mark.at for mark in crowd.past().marks] == [5, 10, 30]
     assert steps(crowd, 23)[-1] == hashes[40] and crowd.sim.history == happened
     crowd.sought = 3
     crowd.carry_out_changes(lambda: True)
@@ -89,7 +89,7 @@ def test_a_recording_replays_without_looking_at_conditions(scenario: Path, tmp_p
     again.player = player
     assert steps(again, 51)[-1] == last and player.done and again.paused
     assert not player.parted and player.compared and again.sim.history == crowd.sim.history
-    assert [mark.tick for mark in again.past().marks] == [5, 10, 30]
+    assert [mark.at for mark in again.past().marks] == [5, 10, 30]
 
 
 def test_a_restart_begins_anew_and_the_end_stops_who_wants_to_be_stopped(scenario: Path) -> None:
@@ -109,7 +109,7 @@ def test_the_window_says_what_happens_and_a_mark_on_the_timeline_says_it_again(s
     assert "forty more come" in driven.status().notices and driven.program.sim.agents.count == 100
     driven.frames(30)
     status = driven.status()
-    assert status.past and [mark.tick for mark in status.past.marks] == [5, 10, 30]
+    assert status.past and [mark.at for mark in status.past.marks] == [5, 10, 30]
     hud = driven.program.hud
     bar = hud._timeline
     assert bar

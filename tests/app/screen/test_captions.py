@@ -10,17 +10,17 @@ from driven import Driven
 from hud_spy import Spy
 
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.captions import CAPTION_S, FADE_S, ShownCaption, caption_of
+from crowd_demo.app.screen.notices import CAPTION_S, FADE_S, ShownCaption, caption_of
 from crowd_demo.config.keys import Keys, key_text
 from crowd_demo.config.resources import list_configs
-from crowd_demo.render.hud.caption import Caption, draw_caption
+from crowd_demo.render.hud.large_type import Caption, draw_caption
 
 pytestmark = pytest.mark.quick
 
 
 def test_it_stays_for_three_seconds_from_when_it_is_seen_and_then_fades(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("crowd_demo.app.screen.captions.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("crowd_demo.app.screen.notices.time.monotonic", lambda: now[0])
     caption, shown = Caption("maze", "People walk."), ShownCaption()
     shown.show(caption)
     now[0] += 100  # a frame that takes long

@@ -11,7 +11,7 @@ from crowd_demo.app.tours.live_numbers import (
     COMPARED,
     NOT_TOLD,
     SENTENCE_END,
-    Moment,
+    Since,
     compared,
     filled,
     measured,
@@ -44,17 +44,17 @@ def profile(frames: int, steps_a_frame: int = 1, interaction_ms: float = 2.0) ->
 
 
 def test_steps_are_told_apart_from_frames_and_drawing() -> None:
-    now = measured(profile(30, steps_a_frame=2), Readings(), Moment(0, 0), 60)
+    now = measured(profile(30, steps_a_frame=2), Readings(), Since(0, 0), 60)
     assert [now[name] for name in ("step_ms", "interaction_ms", "draw_ms")] == pytest.approx([3, 2, 4])
     assert (now["frame_ms"], now["fps"], now["agents"], now["drawn"], now["candidates"]) == (7, 100, 500, 120, 64.25)
     assert math.isnan(now["near_reads"])
-    assert math.isnan(measured(profile(20, steps_a_frame=0), Readings(), Moment(0, 0), 60)["step_ms"])
+    assert math.isnan(measured(profile(20, steps_a_frame=0), Readings(), Since(0, 0), 60)["step_ms"])
     assert now.keys() | {"factor", "faster", "draw_factor", "draw_faster"} == NUMBERS.keys()
 
 
 def test_only_frames_since_the_moment_count_and_only_the_last_of_them() -> None:
     made = profile(20)
-    since = Moment(made.frames, made.steps)
+    since = Since(made.frames, made.steps)
     for ms in (8.0, 8.0, 1.0, 1.0, 1.0):
         made.begin_step()
         made.add("interaction", ms)
@@ -62,7 +62,7 @@ def test_only_frames_since_the_moment_count_and_only_the_last_of_them() -> None:
         made.end_frame(ms)
     assert measured(made, Readings(), since, 60)["fps"] == 1000
     assert measured(made, Readings(), since, 3)["interaction_ms"] == 1
-    assert measured(made, Readings(), Moment(0, 0), 60)["fps"] == 100
+    assert measured(made, Readings(), Since(0, 0), 60)["fps"] == 100
 
 
 def test_a_step_in_which_nobody_looks_around_does_not_count() -> None:
@@ -71,9 +71,9 @@ def test_a_step_in_which_nobody_looks_around_does_not_count() -> None:
     made.end_frame(10.0)
     made.counters |= {"due": 0, "candidates_per_agent": 0.0, "neighbours_per_agent": 0.0}
     made.end_frame(10.0)
-    now = measured(made, Readings(), Moment(1, 1), 60)
+    now = measured(made, Readings(), Since(1, 1), 60)
     assert (now["candidates"], now["neighbours"]) == ((64.25 + 3 * 40.25) / 4, (8.5 + 3 * 4.5) / 4)
-    assert math.isnan(measured(made, Readings(), Moment(3, 2), 60)["candidates"])
+    assert math.isnan(measured(made, Readings(), Since(3, 2), 60)["candidates"])
 
 
 def test_of_what_a_card_tells_a_tour_says_the_same() -> None:

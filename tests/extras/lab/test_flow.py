@@ -42,7 +42,7 @@ def test_gaps_are_short_runs_of_free_tiles_between_walls() -> None:
 @pytest.fixture
 def two(tmp_path: Path) -> Any:
     """Two people, who wait for ever, in two rooms of tiles of 40 units with a door of one tile."""
-    (tmp_path / "rooms.map").write_text(ROOMS)
+    (tmp_path / "rooms.map").write_text(ROOMS, "utf-8")
     sim = simulation("1k", agents=2, map=str(tmp_path / "rooms.map"), world__width=480, world__height=280,
                      crowd__destinations=2)
     put(sim, state=[WAITING] * 2, timer=[1e6] * 2)
@@ -93,11 +93,11 @@ def test_the_command_reports_both_moments(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(flow, "REPORTED", (240, 480))
     monkeypatch.setattr(flow, "WINDOW", 60)
     monkeypatch.setattr(flow, "BEGIN", 60)
-    (tmp_path / "lake.map").write_text(text_of("lake"))
+    (tmp_path / "lake.map").write_text(text_of("lake"), "utf-8")
     report = tmp_path / "flow.json"
     assert main(["lab", "motion", "--config", "1k", "--agents", "300", "--set", f"map={tmp_path / 'lake.map'}", "--flow",
                  "--report", str(report)]) == 0
-    found = json.loads(report.read_text())["flow"]
+    found = json.loads(report.read_text("utf-8"))["flow"]
     assert list(found) == ["240", "480"] and found["480"]["arrivals_per_minute"] >= 0
     assert 0 <= found["240"]["hardly_move"] <= 1 and found["480"]["longest_s"] <= 8
     assert "hardly move" in capsys.readouterr().out

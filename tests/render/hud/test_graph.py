@@ -11,7 +11,7 @@ from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.canvas import DARK, GROUND, Canvas
 from crowd_demo.render.hud.frame_sections import BUDGET_MS, Bars, Graph, scale_ms
-from crowd_demo.render.hud.status import Tick
+from crowd_demo.render.hud.status import Mark
 
 pytestmark = pytest.mark.quick
 
@@ -36,7 +36,7 @@ def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:
     assert scale_ms(np.full(10, 1e9, np.float32)) == 10_000
 
 
-def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Tick, ...] = (), fits: int = 0,
+def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Mark, ...] = (), fits: int = 0,
                 compiling: bool = False) -> list[str]:
     spy = Spy()
     said, _ = graph.draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks, fits, compiling)
@@ -91,17 +91,17 @@ def test_the_scale_is_not_fixed_by_frames_beside_the_compiler() -> None:
 
 def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
     profile = measured(200)
-    assert "reorder off" in graph_texts(Graph(), profile, (Tick(150, "reorder off"),))
-    assert "reorder off" not in graph_texts(Graph(), measured(600), (Tick(150, "reorder off"),))
+    assert "reorder off" in graph_texts(Graph(), profile, (Mark(150, "reorder off"),))
+    assert "reorder off" not in graph_texts(Graph(), measured(600), (Mark(150, "reorder off"),))
 
 
 def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
-    found = graph_texts(Graph(), measured(200), (Tick(100, "far away"), Tick(185, "hidden"), Tick(190, "newest")))
+    found = graph_texts(Graph(), measured(200), (Mark(100, "far away"), Mark(185, "hidden"), Mark(190, "newest")))
     assert "newest" in found and "hidden" not in found and "far away" in found
 
 
 def test_beside_marks_of_switches_nothing_is_written_into_the_graph() -> None:
-    ticks = Tick(100, "far away"), Tick(190, "newest")
+    ticks = Mark(100, "far away"), Mark(190, "newest")
     spy, profile = Spy(), measured(200)
     Graph().draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks)
     assert spy.texts == ["newest", "far away"]

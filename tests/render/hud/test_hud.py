@@ -42,11 +42,11 @@ from crowd_demo.render.hud.status import (
     Hovered,
     Inspection,
     LegendItem,
+    Mark,
     PanelSettings,
     Past,
     RunningJob,
     Status,
-    Tick,
     TourView,
     speed_text,
     time_text,
@@ -226,7 +226,7 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
             legend=legend, legend_items=(item,), hovered=Hovered(Target("technique", "avoidance"), (600, 300)),
             inspection=Inspection("agent 7", (("speed", "1 m/s"),)),
             tour=TourView("flock", 1, 3, "Birds.", "Why?", doing="waits"),
-            ticks=(Tick(40, "cull off"),))
+            ticks=(Mark(40, "cull off"),))
         hud, surface = Hud(KEYS, pen=spy), picture()
         hud.draw(surface, sim, status, 0.0)
         hud.draw(surface, sim, status._replace(panels=panels._replace(hud="compact"), notices=["saved"]), 1.0)

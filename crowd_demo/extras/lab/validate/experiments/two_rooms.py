@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from crowd_demo.extras.lab.validate.experiments.streams import to_the_right
 from crowd_demo.extras.lab.validate.validation_experiment import (
     HELD_OUT,
     NEW,
+    OWN,
     Exit,
     Measures,
     Reading,
@@ -26,6 +28,9 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
 )
 from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.sim.fundamental_diagram import Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 REACH = 0.1  # of a line into the walls, metres
 
@@ -119,6 +124,13 @@ def read_queues(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
                           flow_between(run, measures) / one_way, 0.75, 1.5, "", measured=True)
 
 
+def plot_queues(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+    for name, runs in walkers.items():
+        for width in sorted({int(number) // 1000 for number in runs}):
+            flows = {number % 1000: flow_between(run, OWN) for number, run in sorted(runs.items()) if number // 1000 == width}
+            axes.plot(list(flows), list(flows.values()), marker="o", label=f"{name}, {width} m")
+
+
 QUEUES = ValidationExperiment(
     name="two-queues",
     title="Two queues at a corridor",
@@ -130,9 +142,8 @@ QUEUES = ValidationExperiment(
            " others, Experimental study of pedestrian counterflow in a corridor, 2006: both flows together are larger than"
            " that of one direction. The splits are those of Feliciani and others, PLOS ONE e0208496",
     numbers=tuple(width * 1000 + right for width in (2, 3, 4) for right in (ONE_WAY, *SPLITS)),
-    short_numbers=(2000 + ONE_WAY, 2050), scene=queues, read=read_queues, measure=flow_between,
-    axes={"xlabel": "width in metres * 1000 + % to the right", "ylabel": "people per metre and second", "ylim": (0, None)},
-    role=NEW)
+    short_numbers=(2000 + ONE_WAY, 2050), scene=queues, read=read_queues, plot=plot_queues,
+    axes={"xlabel": "people who go to the right, %", "ylabel": "people per metre and second", "ylim": (0, None)}, role=NEW)
 
 
 # --- RiMEA 14: people choose the shorter way, and a longer one when that is crowded ----------------------------------

@@ -1,4 +1,8 @@
-"""The answer to the question of a scenario, in large type, beside that of the run before."""
+"""What is shown of a scenario in large type: the caption when it opens, and the answer to its question when it ends.
+
+The caption is its name, what one sees, and a key to press, over the lower part of the picture. The answer stands beside that
+of the run before.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,61 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, FAINT, GROUND, HUGE, LARGE, SHEET, SMALL, TEXT, Canvas, Colour, Pen
+from crowd_demo.render.hud.canvas import (
+    ACCENT,
+    DIM,
+    EDGE,
+    FAINT,
+    GROUND,
+    HUGE,
+    LARGE,
+    NORMAL,
+    SHEET,
+    SMALL,
+    TEXT,
+    Canvas,
+    Colour,
+    Pen,
+)
 
 WIDE, PAD, COLUMN = 390.0, 21.0, 181.0  # units: the card, its edges, from one run to the other
 ROW, NAMES, BAR = 21.0, 52.0, 84.0  # of a door: the height, the names' width, the longest bar
 CURVE = 63.0
 KEY_ROW = 24.0
+CAPTION, LEFT, LINE = 327.0, 42.0, 22.0  # units: the gradient, the text's left edge, a line of the sentence
+NAME, SENTENCE, HINT = 148.0, 118.0, 66.0  # units above the lower edge
+DARKEST = 225  # alpha at the lower edge
+WHITE, PALE = (255, 255, 255), (222, 228, 234)  # on what is dark in both themes
 
 
-class Run(NamedTuple):
+# --- the caption -----------------------------------------------------------------------------------------------------
+
+class Caption(NamedTuple):
+    name: str
+    sentence: str
+    key: str = ""  # without one there is no hint
+    hint: str = ""
+    alpha: float = 1.0  # less while it fades
+
+
+def draw_caption(caption: Caption, size: tuple[int, int], pen: Pen, scale: float) -> Canvas:
+    """The text over a dark gradient, as wide as a window of that size."""
+    on = Canvas((size[0] / scale, min(CAPTION, size[1] / scale)), pen, scale, None)
+    wide, high = on.surface.get_size()
+    for row in range(high):
+        on.surface.fill((0, 0, 0, round(DARKEST * (row / high) ** 1.5)), (0, row, wide, 1))
+    low = on.size[1]
+    on.left(on.fitted(caption.name, on.size[0] - 2 * LEFT, HUGE), LEFT, low - NAME, HUGE, WHITE, bold=True)
+    on.paragraph(on.wrapped(caption.sentence, on.size[0] - 2 * LEFT, LARGE, 2), LEFT, low - SENTENCE, LINE, LARGE, PALE)
+    if caption.key:
+        end = on.key(caption.key, LEFT, low - HINT, 18)
+        on.left(caption.hint, end + 10, low - HINT, NORMAL, PALE)
+    return on
+
+
+# --- the answer ------------------------------------------------------------------------------------------------------
+
+class PastRun(NamedTuple):
     """A run that has ended; `tenths_s` are the times at which a tenth, ..., nine tenths had left, where that is known."""
 
     about: str
@@ -33,16 +83,15 @@ class Run(NamedTuple):
         return [(0.0, 1.0), *known, (self.answer_s, 0.0)] if known else []
 
 
-class Answer(NamedTuple):
+class AnswerView(NamedTuple):
     said: str
     agents: int
-    run: Run
-    before: Run | None
+    run: PastRun
+    before: PastRun | None
     keys: Sequence[tuple[str, str, str]]  # action, key, what it does
 
     @property
     def difference(self) -> str:
-        """How the run compares with the one before."""
         if not self.before:
             return ""
         saved = self.before.answer_s - self.run.answer_s
@@ -50,8 +99,8 @@ class Answer(NamedTuple):
             "as long as the run before")
 
 
-def draw_answer(answer: Answer, pen: Pen, scale: float) -> Canvas:
-    runs: list[tuple[Run, float, Colour]] = [(answer.run, PAD, ACCENT)]
+def draw_answer(answer: AnswerView, pen: Pen, scale: float) -> Canvas:
+    runs: list[tuple[PastRun, float, Colour]] = [(answer.run, PAD, ACCENT)]
     if answer.before:
         runs.append((answer.before, PAD + COLUMN, FAINT))
     curves = [(run.inside, colour) for run, _, colour in reversed(runs) if run.inside]
@@ -80,7 +129,7 @@ def draw_answer(answer: Answer, pen: Pen, scale: float) -> Canvas:
     return on
 
 
-def _draw_door(on: Canvas, name: str, middle: float, runs: Sequence[tuple[Run, float, Colour]]) -> None:
+def _draw_door(on: Canvas, name: str, middle: float, runs: Sequence[tuple[PastRun, float, Colour]]) -> None:
     most = max((count for run, _, _ in runs for count in run.doors.values()), default=0) or 1
     on.left(on.fitted(name, NAMES - 4, SMALL), PAD, middle, SMALL, DIM)
     for number, (run, at, colour) in enumerate(runs):
