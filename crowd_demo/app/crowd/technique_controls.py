@@ -210,13 +210,11 @@ class Techniques:
             configured = self._crowd.config.optimizations.get(path)
             values = self.previous.get(path, configured), configured, technique.default, next_choice(technique, off)
             value = next(value for value in values if value != off)
-        self._touch(path, value)
-        self.switcher.request(path, value)
+        self._ask(path, value)
 
     def choose(self, technique: Technique, value: Value) -> None:
         if self._crowd.takes_changes():
-            self._touch(technique.path, value)
-            self.switcher.request(technique.path, value)
+            self._ask(technique.path, value)
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
@@ -239,8 +237,7 @@ class Techniques:
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            self._touch(path, value)
-            self.switcher.request(path, value)
+            self._ask(path, value)
             self._say(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
@@ -251,13 +248,14 @@ class Techniques:
         for _ in range(abs(steps)):
             self.change_number(1 if steps > 0 else -1)
 
-    def _touch(self, path: str, value: Value) -> None:
+    def _ask(self, path: str, value: Value) -> None:
         self.touched = path
         self._notices.drop(path)
         if (before := self.value(path)) != value:
             self.previous[path] = before
         if no_effect(path, self._crowd.sim.situation):
             self._say(path, value)
+        self.switcher.request(path, value)
 
     def _say(self, path: str, value: Value) -> None:
         """Show the value that a technique is given, and why that has no effect now, if so."""
