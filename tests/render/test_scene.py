@@ -324,4 +324,4 @@ def test_a_person_seen_from_afar_is_a_speck_of_three_pixels(assets):
     scene.sim.agents.count = 0
     apart = np.abs(with_one - channels(picture(scene, camera(0.06)))).max(axis=2)
     rows, columns = np.nonzero(apart > 12)
-    assert (np.ptp(rows), np.ptp(columns)) == (2, 2)
+    assert [int(np.ptp(each)) for each in (rows, columns)] == [2, 2]

@@ -76,9 +76,9 @@ def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
                                                     "threads": 2, "simd": False})
     screen = shown(config, camera=looked(1234.5678901234567, 0.1, 2 / 3), techniques=techniques, agents=12_000, speed=1 / 8,
                    hud="compact", overlays=("streams", "cells"))
-    command, yaml = copy(screen, "20k"), copy(screen, None)
-    assert command.about == "YAML, for the command would be longer than 400 characters"
-    for config in (read(command.text, tmp_path), read(yaml.text, tmp_path)):
+    (command, about), (yaml, _) = copy(screen, "20k"), copy(screen, None)
+    assert about == "YAML, for the command would be longer than 400 characters"
+    for config in (read(command, tmp_path), read(yaml, tmp_path)):
         assert config == copying.effective(screen)
         assert config.optimizations == techniques and config.scene.overlays == ("streams", "cells")
         view = configured_view(config, (config.window.width, config.window.height))
@@ -128,13 +128,13 @@ def test_what_no_configuration_says_is_said_in_comments(tmp_path: Path) -> None:
     camera = Camera((60_000.0, 4000.0), (1280, 720))
     camera.look_at(30_000.0, 2000.0, 0.03)
     screen = shown(config, sim=sim, camera=camera, frozen=True)
-    for text in (copy(screen, "20k").text, copy(screen, "20k", as_yaml=True).text):
+    for text, _ in (copy(screen, "20k"), copy(screen, "20k", as_yaml=True)):
         comments = [line for line in text.splitlines() if line.startswith("# ") and "crowd-demo" not in line]
         assert comments == ["# the screen was at tick 812, this begins at tick 0",
                             "# agents that were put elsewhere: not in this",
                             "# zoom 0.03: a configuration begins at 0.05, or with the whole world, as this does",
                             "# the frozen frustum: not in this"]
-    assert parsed(copy(screen, "20k").text).camera.zoom is None
+    assert parsed(copy(screen, "20k")[0]).camera.zoom is None
     assert read(text, tmp_path).world.width == 60_000
 
 
