@@ -44,7 +44,8 @@ def test_the_picture_is_the_same(colours: str, side: int) -> None:
 def test_so_is_the_picture_of_people(colours: str) -> None:
     pictures = {}
     for device in ("cpu", "cuda"):
-        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000, scene__colours=colours)
+        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000, scene__colours=colours,
+                         camera__zoom=0.06)
         sim.optimizations.device = device
         sim.step(20)
         picture = Picture(sim, size=(320, 240))
