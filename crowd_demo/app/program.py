@@ -77,7 +77,7 @@ class Program:
         self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.pointer, self.inspector, config.scene.overlays,
-                                 lambda: not self.techniques.beginning, self.hud.uncovered)
+                                 lambda: not self.techniques.beginning, self.hud.uncovered, self.hud.covered)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless,
                                      ahead=loaded.ahead, compilers=loaded.compilers)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
@@ -90,7 +90,7 @@ class Program:
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured, on=not options.headless)
         self.experiments = Experiments(self.techniques, self.cards, self.dialogs, self.notices, self.config_name,
-                                       self._on_screen, self.measured)
+                                       self._on_screen, self.measured, self.keymap.bindings)
         self.leaves_at_once = bool(options.frames)  # on Esc, without a question
         self.picture_path: Path | None = None
         self.next_scenario: str | None = None  # the name or the path of a configuration that is to be opened
@@ -205,11 +205,13 @@ class Program:
             self.notices.add("no technique was switched yet", "card", holds=lambda: not self.cards.trial)
 
     def close_or_quit(self) -> None:
-        """Close what is open, and put a tool away; then ask before leaving."""
+        """Close what is open, the inspector too, and put a tool away; then ask before leaving."""
         if self.dialogs.press("escape", False) or self.controls.stop_populating() or self.answers.close():
             return
         if not self.tools.is_hand:
             self.tools.take(HAND.name)
+        elif self.inspector.active:
+            self.inspector.stop()
         elif self.leaves_at_once:
             self.quitting.ask()
         elif self.scenario_files.has_unsaved:

@@ -185,7 +185,7 @@ class Places(Section):
         "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
         " counted, instead of crossings"))
     metre: float = number(
-        UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
+        UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents per square metre")
 
     def _problems(self) -> Iterator[Problem]:
         yield from (Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")

@@ -48,7 +48,7 @@ MAX_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 REORDER = "reorder."  # how the paths of the techniques begin whose effect comes much later, in another order of memory
-AS_SHOWN = "The second time is the first times the factor, which is the median of the ratios turn by turn."
+AS_SHOWN = "The second time is the first one times the factor, the median ratio of interleaved runs."
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
           **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
 

@@ -45,8 +45,8 @@ NEVER = Interval(math.inf, math.inf, math.inf)
 PRECISION = 0.02  # of the largest number: less than the noise of a measurement
 Search = Generator[int, bool, int]
 COLUMNS = ("techniques", "agents", "step ms", "draw ms", "frame ms", "95%", "times")
-HOW_TO_READ = (f"The largest crowd whose median frame takes at most {LIMIT_MS:.1f} ms ({FPS} a second), in a world that grows"
-               " with it; times: against the line above.")
+HOW_TO_READ = (f"The largest crowd whose median frame takes at most {LIMIT_MS:.1f} ms ({FPS} FPS), in a world that grows"
+               " with it. Times: relative to the line above.")
 
 
 class Measured(NamedTuple):

@@ -51,7 +51,7 @@ def lines_of(found: Outcome) -> list[str]:
              f"remaining: {found.agents:,} of {found.first:,}"]
     if found.passed and taken_s:
         lines.append("passed: " + ", ".join(
-            f"{name} {count:,} ({count / taken_s:.2f} a second)" for name, count in found.passed.items()))
+            f"{name} {count:,} ({count / taken_s:.2f} per second)" for name, count in found.passed.items()))
     if found.slowest_tenth_s is not None:
         lines.append(f"nine tenths had left after {found.tenths_s[-1]:.1f} s; the slowest tenth took"
                      f" {found.slowest_tenth_s:.1f} s more")

@@ -86,7 +86,7 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
         "tool_repel": _tool("ctrl+r", "repel agents from a place", "repel"),
         "tool_goal": _tool("ctrl+g", "add or drag a destination", "goal"),
         "tool_exit": _tool("ctrl+x", "turn a destination into an exit, or back", "exit"),
-        "tool_line": _tool("ctrl+j", "draw a line that counts who crosses it", "line"),
+        "tool_line": _tool("ctrl+j", "draw a line that counts agents crossing it", "line"),
         "tool_scare": _tool("ctrl+f", "scare agents, or lead the hawk", "scare"),
         "brush_larger": ActionEntry(("ctrl+]",), "enlarge the brush (also Ctrl+wheel)", ("tools.resize", 1),
                                     at_once=True, repeats_s=OFTEN_S),
@@ -162,8 +162,8 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
                                    over_dialog=True),
         "fullscreen": ActionEntry(("f11",), "toggle full screen", ("toggle", "fullscreen"), at_once=True,
                                   over_dialog=True),
-        "quit": ActionEntry(("escape",), "close the open dialog or tool, then quit", ("close_or_quit",), at_once=True,
-                            over_dialog=True),
+        "quit": ActionEntry(("escape",), "close the open dialog, tool or inspector, then quit", ("close_or_quit",),
+                            at_once=True, over_dialog=True),
     },
 }
 PROGRAM = {name: action._replace(heading=heading)

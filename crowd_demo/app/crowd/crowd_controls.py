@@ -85,6 +85,9 @@ class CrowdControls:
             return
         count = min(max(wanted, before - self._slice), before + self._slice)
         self._crowd.by_hand(Populate(count))
+        if self._wanted is None:  # stopped meanwhile
+            self._stopped()
+            return
         if count == wanted or self._crowd.sim.agents.count == before:
             self._wanted = None
         self._notices.add(f"{count:,} of {wanted:,} agents" + ": Esc stops" * (count != wanted), "agents")
@@ -94,9 +97,12 @@ class CrowdControls:
         """Let the crowd have as many agents as there are by now; return whether there was anything to stop."""
         stopped, self._wanted = self._wanted is not None, None
         if stopped:
-            self._crowd.agents_asked = self._crowd.sim.agents.count
-            self._notices.add(f"stopped at {self._crowd.agents_asked:,} agents", "agents")
+            self._stopped()
         return stopped
+
+    def _stopped(self) -> None:
+        self._crowd.agents_asked = self._crowd.sim.agents.count
+        self._notices.add(f"stopped at {self._crowd.agents_asked:,} agents", "agents")
 
     def change_agents(self, direction: int) -> None:
         """Go on to the next round number of agents, up (1) or down (-1)."""

@@ -118,7 +118,7 @@ class Question(ListDialog):
         self._shown_at = now if math.isnan(self._shown_at) else self._shown_at
         if not self._esc_stays and now - self._shown_at > PATIENCE_S:
             self.close()
-        return super().view()._replace(typed=None)
+        return super().view()._replace(typed=None, hint="")
 
     def press(self, key: str, shift: bool) -> bool:
         if key in ("return", *MOVES):
@@ -144,7 +144,7 @@ class TextDialog(ListDialog):
         self.typed, self.wrong, self._use = text, "", use
 
     def view(self) -> ListView:
-        return super().view()._replace(hint=self.wrong or "Enter applies, Esc leaves", is_wrong=bool(self.wrong))
+        return super().view()._replace(hint=self.wrong or "Enter applies, Esc cancels", is_wrong=bool(self.wrong))
 
     def press(self, key: str, shift: bool) -> bool:
         self.wrong = ""

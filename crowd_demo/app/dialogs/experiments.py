@@ -1,9 +1,9 @@
 """Experiments in the window. Each shows its progress and a table of its results, which can be saved as JSON.
 
-Esc stops an experiment and keeps the results so far; once it is over, Esc closes the table. The crowd on the screen stands
-still meanwhile: the worker's thread runs the experiment slice by slice, and between slices the window is drawn and events are
-read, so nothing runs beside what is measured. Only a slice that takes long, such as compiling a kernel or a step of brute
-force, is not waited for.
+Esc, or a second press of a key that measures, asks whether to stop; the results so far remain. Once an experiment is over, Esc
+closes the table. The crowd on the screen stands still meanwhile: the worker's thread runs the experiment slice by slice, and
+between slices the window is drawn and events are read, so nothing runs beside what is measured. Only a slice that takes long,
+such as compiling a kernel or a step of brute force, is not waited for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, command_for, effective
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import MOVES, Dialogs, Item, ListDialog
+from crowd_demo.app.dialogs.dialog import MOVES, Dialogs, Item, ListDialog, Question
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.host.files import free_name
@@ -32,13 +32,14 @@ from crowd_demo.measure.largest import Largest, present_and_rungs
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.registry.texts import reason
-from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour
+from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour, Target
 from crowd_demo.render.hud.views import ListView, Row
 from crowd_demo.sim.snapshot import Snapshot
 
 Kind = TypeVar("Kind", bound=Experiment, covariant=True)
 STILL = "The crowd on the screen stands still meanwhile, or it would be measured too."
 LOOKING = ("f11", "f12", "tab")  # keys that the program gets while an experiment runs
+AGAIN = "measure", "ablate", "largest"  # actions whose keys ask whether to stop
 SLICES_S = 0.1  # how long slices run before the window is drawn again
 
 
@@ -47,11 +48,11 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
 
     def __init__(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
                  results_of: Callable[[Kind], Mapping[str, str]], notify: Callable[[str, str], object],
-                 repeat: str = "") -> None:
+                 repeat: str = "", bindings: Mapping[str, str] | None = None) -> None:
         """`make` is called in the worker's thread, where the crowd can be read.
 
         `colours_of` gives one for each row, `results_of` a line for each technique that was measured, by path. `notify` gets a
-        line, and what it is about; `repeat` is a command that does the same.
+        line, and what it is about; `repeat` is a command that does the same. `bindings` are the actions of keys.
         """
         super().__init__(title, self._rows)
         self.experiment: Kind | None = None  # until it is made
@@ -62,6 +63,9 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
         self._slices = self._run(make)
         self._job: Future[bool] | None = None
         self._colours_of, self._results_of, self._notify, self._repeat = colours_of, results_of, notify, repeat
+        self._bindings, self._question = bindings or {}, Question(
+            "Stop measuring?", ("stop and keep the results so far", "go on"), self.stop, esc_stays=True)
+        self._question.close()
 
     # --- running it --------------------------------------------------------------------------------------------------
 
@@ -115,28 +119,45 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
         return [Item(Row(row[0], cells=tuple(row[1:]), colour=colour), stays=True)
                 for row, colour in zip(self.experiment.table().rows, self._colours_of(self.experiment), strict=False)]
 
+    @property
+    def _is_asking(self) -> bool:
+        return not (self.over or self._question.closed)
+
     def view(self) -> ListView:
+        if self._is_asking:
+            return self._question.view()._replace(notes=[self.progress.text], progress=self.progress.part)
         experiment, notes = self.experiment, [self.progress.text, STILL]
         if experiment and self.over:
             stopped = ["stopped before the end"] * (not experiment.done)
             lines = [line for paragraph in experiment.notes() for line in paragraph.splitlines()]
             notes = [*stopped, *lines, *[f"in a terminal: {self._repeat}"] * bool(self._repeat)]
-        hint = "S saves it as JSON, Esc closes" if self.over else "Esc stops and keeps the results so far"
+        hint = "S saves it as JSON, Esc closes" if self.over else "Esc: stop and keep the results so far"
         return super().view()._replace(hint=hint, typed=None, columns=experiment.table().columns if experiment else ("",),
                                        notes=notes, progress=None if self.over else self.progress.part)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
     def press(self, key: str, shift: bool) -> bool:
+        if self._is_asking and key not in LOOKING:
+            self._question.press(key, shift)
+            return True
         if not self.over:
-            if key == "escape":
-                self.stop()
-            return key not in LOOKING
+            if self._bindings.get(key) in AGAIN:
+                self.close()
+            return key not in (*LOOKING, "escape")
         if key == "s":
             self._save()
         return key == "s" or (key in MOVES and super().press(key, shift))
 
+    def click(self, target: Target) -> None:
+        if self._is_asking:
+            self._question.click(target)
+
     def close(self) -> None:
+        """Close the table; while the experiment runs, ask whether to stop it, or close that question."""
+        if not self.over:
+            self._question.closed = not self._question.closed
+            return
         super().close()
         for path, line in self.results.items() if not self._repeat else ():
             self._notify(f"{BY_PATH[path].label.strip()}, {line}", path)
@@ -163,10 +184,10 @@ class Experiments:
     """At most one runs at a time. `screen` returns what is on it; `measured` gets a line for each path."""
 
     def __init__(self, techniques: Techniques, cards: Cards, dialogs: Dialogs, notices: Notices, config_name: str | None,
-                 screen: Callable[[], Shown], measured: dict[str, str]) -> None:
+                 screen: Callable[[], Shown], measured: dict[str, str], bindings: Mapping[str, str]) -> None:
         self._compile_for = techniques.switcher.compile_one_by_one
         self._techniques, self._cards, self._dialogs, self._notices = techniques, cards, dialogs, notices
-        self._config_name, self._screen, self._measured = config_name, screen, measured
+        self._config_name, self._screen, self._measured, self._bindings = config_name, screen, measured, bindings
         self.dialog: ExperimentDialog[Experiment] | None = None  # of what runs instead of frames
 
     # --- beginning one -----------------------------------------------------------------------------------------------
@@ -210,7 +231,8 @@ class Experiments:
                               holds=lambda: self._techniques.switcher.pending)
         elif not self.dialog:
             repeat = command_for(self._screen(), self._config_name, command) if command else ""
-            self.dialog = ExperimentDialog(title, make, colours_of, results_of, self._notices.add, repeat)
+            self.dialog = ExperimentDialog(title, make, colours_of, results_of, self._notices.add, repeat,
+                                           self._bindings)
             self._cards.put_away("something was measured")
             self._dialogs.open(self.dialog)
 
@@ -236,12 +258,10 @@ class Experiments:
     # --- going on ----------------------------------------------------------------------------------------------------
 
     def advance(self, worker: Worker) -> None:
-        """Run some slices, or end the experiment if it is over or its dialog was closed."""
+        """Run some slices, and end the experiment if it is over."""
         dialog = self.dialog
         if dialog is None:
             return
-        if dialog.closed:
-            dialog.stop()
         dialog.advance(worker)
         if dialog.over:
             self.dialog = None

@@ -68,7 +68,7 @@ class Menus:
                 groups.setdefault(action.heading, []).append(self._action(name, action.heading))
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
-                 Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
+                 Item(Row("colours ...", "", "what the colours of agents show, for example stuck people"), self.open_colours),
                  *(self._action(action, "") for action in FIRST),
                  *(Item(Row(f"{heading} ...", f"{len(found)}", group="All actions"),
                         partial(self._open_list, heading, found), stays=True) for heading, found in groups.items()),

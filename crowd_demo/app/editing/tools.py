@@ -78,7 +78,7 @@ def _paint(wall: bool, sim: Simulation, sweep: Sweep) -> Action | None:
 
 
 def count_in(sim: Simulation, sweep: Sweep) -> int:
-    """How many come in at a touch: one a square metre."""
+    """How many come in at a touch: one per square metre."""
     area_sq_m = math.pi * (sweep.radius / sim.config.measure.metre) ** 2
     return min(max(round(area_sq_m), 1), MAX_IN)
 
@@ -207,7 +207,7 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in (
          is_usable=has_goals, shows_goals=True),
     Tool("exit", "exit: a click lets people leave at a destination, or not", Motion.DABS, _flip_exit, _tells_exit,
          is_usable=lambda config: has_goals(config) and config.crowd.wait_s > 0, shows_goals=True),
-    Tool("line", "line: drag counts who crosses it, a click removes it", Motion.DRAG, _place_line,
+    Tool("line", "line: drag counts agents crossing it, a click removes it", Motion.DRAG, _place_line,
          lambda sim, sweep: "counting line"),
     Tool("scare", "scare: agents near the pointer flee, a hawk follows it", Motion.HOLD, _scare,
          lambda sim, sweep: "the hawk" if has_hawk(sim.config) else "scare", size="force"),

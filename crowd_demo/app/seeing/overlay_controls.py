@@ -6,7 +6,7 @@ is inspected: the main thread says what, the worker's thread reads it, after eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from weakref import ReferenceType, ref
 
@@ -36,14 +36,18 @@ class Overlays:
     """`shown` are their names, `frozen` is the part of the world that culling keeps while the frustum is frozen."""
 
     def __init__(self, crowd: Crowd, camera: Camera, pointer: Pointer, inspector: Inspector,
-                 at_first: Iterable[str], compiled: Callable[[], bool], moved: Moved) -> None:
-        """Nothing is drawn until `compiled` returns True; `moved` moves a rectangle away from the HUD."""
+                 at_first: Iterable[str], compiled: Callable[[], bool], moved: Moved,
+                 covered: Callable[[], Sequence[pygame.Rect]]) -> None:
+        """Nothing is drawn until `compiled` returns True.
+
+        `moved` moves a rectangle away from the HUD; `covered` returns where its panels are.
+        """
         self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
         self.legend_items: tuple[LegendItem, ...] = ()  # for the legend
         self._items_of_ground: tuple[LegendItem, ...] = ()
         self._crowd, self._camera, self._pointer, self._inspector = crowd, camera, pointer, inspector
-        self._compiled, self._moved = compiled, moved
+        self._compiled, self._moved, self._covered = compiled, moved, covered
         self._pen: Pen | None = None
         self._scales = Scales()
 
@@ -79,7 +83,9 @@ class Overlays:
             self._inspector.draw(view, sketch)
 
         is_drawing = shown or labelled or self._inspector.active
+        below = [(on.subsurface(rect).copy(), rect) for rect in self._covered()] if self.frozen else []
         self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, more) if is_drawing else ())
+        on.blits(below)  # panels are translucent: without lines that cross them
 
     def draw_on_both(self, on: pygame.Surface) -> None:
         """Draw the inspected rectangle on the picture of the second crowd, too."""

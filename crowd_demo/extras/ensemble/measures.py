@@ -170,7 +170,7 @@ class Jammed:
 # --- the areas and lines that the configuration names under `measure:` ------------------------------------------------
 
 def density(sim: Simulation) -> dict[str, float]:
-    """Return the agents a square metre in each area, by its name."""
+    """Return the agents per square metre in each area, by its name."""
     now, places = Whereabouts(sim), sim.config.measure
     areas = {name: Rectangle(*ends) for name, ends in places.areas.items()}
     return {name: int(area.holds(now.x, now.y).sum()) * places.metre**2 / area.size for name, area in areas.items()}

@@ -9,7 +9,7 @@ in or beside; then each drawn agent reads the shade of its square. Where few are
 around them are looked at, if culling goes by cells. O(agents looked at + squares that are shown).
 
 Density is how many agents there are. For people these are Fruin's levels of service of walkways, A (free) to F (jammed), by
-people a square metre. Flow is the speeds of these agents over the free ground there, which is density times mean speed: so
+people per square metre. Flow is the speeds of these agents over the free ground there, which is density times mean speed: so
 many people pass through a metre of way in a second. Where it is more than a way carries (`CAPACITY`), people walk faster than
 so dense a crowd can; where people stand, it is nothing.
 
@@ -48,7 +48,7 @@ AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some mor
 SHARE = 4  # where more than one in so many agents is drawn, all of them are looked at
 BATCH, STREAMS = 512, 4  # agents that are added up at a time, in so many streams
 Adds = Rules  # what agents add: the type of the record decides
-SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people a square metre, at which B to F begin: Fruin 1971
+SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people per square metre, at which B to F begin: Fruin 1971
 FLOWS = tuple(CAPACITY * share for share in (1 / 4, 1 / 2, 3 / 4, 1, 3 / 2))  # people/(m s), at which colours begin
 NAMES = "free", *(f"{flow:.2g}{word}" for flow, word in zip(FLOWS, ("", "", "", " too full", ""), strict=True))  # of flows
 STEPS = 4.0  # of a unit/s, for people
@@ -352,7 +352,7 @@ def level_of_density(adds: Heads, squares: Int, sums: Register) -> Register:
 
 
 class DensityColours(SquareColours):
-    TITLES, MEAN = ("people a square metre", "density"), "the mean"
+    TITLES, MEAN = ("people per square metre", "density"), "the mean"
     NAMES = "A free", *(f"{level} {least:.2g}" for level, least in zip("BCDEF", SERVICE, strict=True))
 
     def adds(self, sim: Simulation, squares: CountedSquares) -> Heads:

@@ -107,10 +107,10 @@ class Hud:
         if status.view and not status.view.at:
             self._on = pygame.Surface(on.get_size())  # panels leave, but go on below what is open
         draw_rings(on, status.rings, self.pen, self.scale)
-        if status.flow:
-            draw_flow(on, status.flow, self.pen, self.scale)
         if status.brush:
             draw_brush(on, status.brush, self.pen, self.scale)
+        if status.flow:
+            draw_flow(on, status.flow, self.pen, self.scale)
         self._draw_timeline(status, now_s)
         strip = pygame.Rect(self._free.left, self._free.bottom, self._free.width, 0)
         if status.panels.hud != "off" or status.notices or status.jobs:
@@ -173,8 +173,11 @@ class Hud:
 
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Move a rectangle between the columns, as they were drawn last, if it is covered."""
-        covered = rect.collidelist([placed.rect for placed in self._placed]) >= 0
-        return rect.clamp(self._free) if covered else rect
+        return rect.clamp(self._free) if rect.collidelist(self.covered()) >= 0 else rect
+
+    def covered(self) -> list[pygame.Rect]:
+        """Return where panels were drawn last, within the window."""
+        return [placed.rect.clip(self._on.get_rect()) for placed in self._placed]
 
     def sections(self) -> dict[str, bool]:
         """The sections of both panels as they were rendered last, and whether they are folded."""

@@ -296,7 +296,8 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
     rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (LABELS if what else 0), SMALL))
             for what, value in (*found.rows, *fold, *(found.raw if found.is_open else ()))]
     strip = found.strip if found.is_open else None
-    high = TITLE + (len(sentence) + sum(len(lines) for _, lines in rows)) * ROW + (STRIP if strip else 0) + FOOT + 10
+    hints = ruler.wrapped("   ".join(keys), RIGHT_WIDTH - 2 * PAD, SMALL)
+    high = TITLE + (len(sentence) + sum(len(lines) for _, lines in (*rows, ("", hints)))) * ROW + (STRIP if strip else 0) + 18
     on = Canvas((RIGHT_WIDTH, high), pen, scale)
     on.left(found.title, PAD, 16, LARGE, ACCENT)
     on.right("x", RIGHT_WIDTH - PAD, 16, LARGE, DIM)
@@ -309,7 +310,7 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
         top = on.paragraph(lines, PAD + (LABELS if what else 0), top, ROW, SMALL)
     if strip:
         _draw_strip(on, strip, top + 4)
-    on.left(on.fitted("   ".join(keys), RIGHT_WIDTH - 2 * PAD, SMALL), PAD, high - FOOT / 2 - 3, SMALL, FAINT)
+    on.paragraph(hints, PAD, high - ROW * len(hints) - 6, ROW, SMALL, FAINT)
     return on
 
 

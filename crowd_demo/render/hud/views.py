@@ -110,7 +110,7 @@ def draw_list(view: ListView, window: tuple[int, int], pen: Pen, scale: float) -
     about_lines = max((len(ruler.wrapped(each.about, wide - 2 * PAD, SMALL, MAX_ABOUT)) for each in view.rows), default=0)
     fitting = max(int((room[1] - HEAD - row - FOOT) / LINE), 0)
     notes, about_lines = notes[:max(fitting - about_lines, 0)], min(about_lines, fitting)
-    foot = LINE * (len(notes) + about_lines) + FOOT + 10 * (view.progress is not None)
+    foot = LINE * (len(notes) + about_lines) + (FOOT if view.hint else PAD) + 10 * (view.progress is not None)
     lines = _lines(view)
     chosen = view.selected - view.selected % (view.across or 1)
     selected = next((number for number, line in enumerate(lines) if line == chosen), 0)
@@ -245,7 +245,8 @@ def _draw_cells(canvas: Canvas, row: Row, top: float, columns: ColumnWidths, pal
 
 def _draw_foot(canvas: Canvas, view: ListView, top: float, notes: Sequence[str], about_lines: int) -> None:
     wide = canvas.size[0]
-    canvas.line(EDGE, (PAD, top + 4), (wide - PAD, top + 4))
+    if canvas.size[1] - top > PAD:
+        canvas.line(EDGE, (PAD, top + 4), (wide - PAD, top + 4))
     if view.progress is not None:
         canvas.rect(GROUND, (PAD, top + 8, wide - 2 * PAD, 4), radius=2)
         canvas.rect(ACCENT, (PAD, top + 8, max((wide - 2 * PAD) * min(view.progress, 1.0), 4), 4), radius=2)

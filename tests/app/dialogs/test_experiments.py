@@ -1,4 +1,4 @@
-"""Experiments in the window, by keys: the crowd stands still, Esc stops and keeps the results, tables can be saved."""
+"""Experiments in the window, by keys: the crowd stands still, Esc asks before it stops, tables can be saved."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(driven:
     driven.frames(2)
     assert driven.program.experiments.dialog
     assert (pygame.surfarray.array3d(screen()) > 0).any(axis=2).mean() > 0.95
-    driven.press("escape")
+    driven.keys("escape", "return")
     finish(driven)
 
 
@@ -131,7 +131,7 @@ def test_n_shows_what_each_technique_buys_and_keeps_it_for_the_tooltips(driven: 
     assert any(note.startswith("off already: ") for note in found.notes) and "JSON" in found.hint
 
 
-def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_escape_or_the_same_key_asks_before_it_stops(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
         yield 0.5
         while "simd" in others:  # the second technique takes for ever
@@ -146,7 +146,12 @@ def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeyp
     driven.frames(2)
     driven.press("4")  # means nothing meanwhile
     assert driven.program.experiments.dialog and driven.view().progress == pytest.approx(1.5 / 13, abs=0.01)
-    driven.press("escape")
+    for again in "escape", "n", "m":
+        driven.press(again)
+        assert driven.view().title == "Stop measuring?" and driven.view().progress == pytest.approx(1.5 / 13, abs=0.01)
+        driven.press("escape")
+        assert driven.view().title == "Gain of each technique here" and driven.program.experiments.dialog
+    driven.keys("n", "return")
     driven.frames()
     assert not driven.program.experiments.dialog and driven.program.sim.optimizations.stagger.avoidance == 3
     assert [row[0] for row in texts(driven.view())] == ["neighbours: sorted"]
@@ -156,10 +161,16 @@ def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeyp
     assert driven.program.dialogs.top is None and driven.program.running
 
 
-def test_a_click_outside_stops_and_closes(driven: Driven) -> None:
-    driven.press("p")
+def test_a_click_outside_asks_and_one_on_the_answer_stops(driven: Driven, let_go: list[bool]) -> None:
+    driven.press("n")
     driven.drag((2, 200))
+    assert driven.view().title == "Stop measuring?"
+    driven.drag((2, 200))
+    assert driven.view().title != "Stop measuring?"
+    driven.drag((2, 200))
+    driven.drag(driven.find("row", "0"))
     finish(driven)
+    driven.drag((2, 200))
     driven.frames()
     assert driven.program.dialogs.top is None and driven.program.sim.tick > 0
 
