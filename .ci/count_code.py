@@ -14,11 +14,11 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 34_653,
-    "files": 298,
-    f"files below {SHORT} lines": 47,
-    "names of more than one class": 4,
-    f"lines above {LONG} characters": 1_330,
+    "statements": 36_161,
+    "files": 303,
+    f"files below {SHORT} lines": 50,
+    "names of more than one class": 3,
+    f"lines above {LONG} characters": 1_262,
     "lines of the median function": 5,
 }
 
