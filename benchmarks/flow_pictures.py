@@ -32,7 +32,8 @@ def crowd_of(path: str, steps: int, changes: dict[str, Any]) -> Simulation:
 
 def draw(axes: Any, sim: Simulation, size: float) -> None:
     """Draw walls, and people in the colours of their states."""
-    walls, c = sim.terrain.walls, sim.agents.by_id()
+    walls = sim.terrain.walls
+    c: Any = sim.agents.by_id()
     colours = np.array([state_colours(load_manifest(assets_folder()))[name] for name in sim.behaviour.states]) / 255
     extent = (0, sim.terrain.columns * float(walls.tile), sim.terrain.rows * float(walls.tile), 0)
     axes.imshow(sim.terrain.blocked, cmap="Greys", vmax=3, extent=extent, interpolation="nearest")

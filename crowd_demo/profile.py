@@ -1,8 +1,8 @@
 """The record of a frame: milliseconds of each named stage, work counters, and notes of what happened in it.
 
 HUD, graph and `--report` all read this; nothing else keeps times. The times of a stage that runs several times in a
-frame (catch-up steps) are added; a stage that does not run counts as zero in that frame. What is read of it is no copy: it
-holds until the next frame, or the next step, ends.
+frame (catch-up steps) are added; a stage that does not run counts as zero in that frame. What is read of it is no copy:
+it holds until the next frame, or the next step, ends.
 """
 
 from __future__ import annotations

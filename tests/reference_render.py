@@ -123,7 +123,7 @@ def surroundings(frame, columns, rows, tile, left, top, zoom, grounds):
         while pixel < edges[0]:
             pixel += max(edges[1] - edges[0], 1)
         while pixel >= edges[3]:
-            pixel -= max(edges[3] - edges[2], 1)
+            pixel -= max((edges[3] - edges[2] + 1) // 2, 1)
         return min(max(pixel, edges[0], 0), min(edges[3], size) - 1), edges[0], edges[3]
 
     def light(pixel, low, high):

@@ -1,9 +1,9 @@
 """What is on the screen, as a command line or as YAML: a configuration file and what differs from it now.
 
-The command is exact: it gives the same effective configuration, with the techniques, numbers, number of agents, camera, speed
-and window of this moment. Size of text, theme and units are everybody's own preference, and left out unless configured.
-What no configuration can say (a run in the middle, agents that were put elsewhere) is said in comment lines after it,
-and that a file is needed where something was built. The command is for a POSIX shell.
+The command is exact: it gives the same effective configuration, with the techniques, numbers, number of agents, camera,
+speed and window of this moment. Size of text, theme and units are everybody's own preference, and left out unless
+configured. What no configuration can say (a run in the middle, agents that were put elsewhere) is said in comment lines
+after it, and that a file is needed where something was built. The command is for a POSIX shell.
 """
 
 from __future__ import annotations

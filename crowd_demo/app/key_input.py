@@ -1,7 +1,7 @@
 """Keys: what they are called on any layout, the actions that they are bound to, which are held.
 
-Digits and W A S D are positions: they are called as on a US keyboard. All other names are characters, or what is printed on
-the key ("page up"). A key may have several names; of those that are bound the first counts:
+Digits and W A S D are positions: they are called as on a US keyboard. All other names are characters, or what is
+printed on the key ("page up"). A key may have several names; of those that are bound the first counts:
 
 1. the sign that Shift or AltGr makes it type: on a German keyboard Shift+7 is `/`, and AltGr+8 is `[`;
 2. its position, if that is a digit's or one of W A S D: on a French keyboard Z pans up, and the key of 6 and - is technique 6;

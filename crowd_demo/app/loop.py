@@ -1,8 +1,8 @@
 """The frame: events -> changes -> steps -> scene -> overlays -> HUD -> present.
 
-The main thread reads events, draws the HUD, and presents the picture; in between, the worker's thread steps the crowd and
-draws it, overlays included. While the steps take long, as with a large crowd and no neighbour structure, the main thread goes
-on to read events and to answer them; while the worker draws it waits.
+The main thread reads events, draws the HUD, and presents the picture; in between, the worker's thread steps the crowd
+and draws it, overlays included. While the steps take long, as with a large crowd and no neighbour structure, the main
+thread goes on to read events and to answer them; while the worker draws it waits.
 """
 
 from __future__ import annotations

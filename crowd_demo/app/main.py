@@ -1,6 +1,7 @@
 """From a configuration to an exit code: open the window, load while a progress bar is shown, run, report.
 
-The window opens before the compiler is imported: the worker's thread does that, and modules that need it are imported later.
+The window opens before the compiler is imported: the worker's thread does that, and modules that need it are imported
+later.
 """
 
 from __future__ import annotations

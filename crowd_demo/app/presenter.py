@@ -1,7 +1,7 @@
 """What the main thread adds to the picture of the crowd (HUD, notices), and the window that shows it.
 
-After a frame that took long the picture is kept as the worker has drawn it: while the next step lasts, what keys ask of the
-window alone is drawn over that.
+After a frame that took long the picture is kept as the worker has drawn it: while the next step lasts, what keys ask of
+the window alone is drawn over that.
 
 `status_of` and `moment_of` say what the HUD and the cards get of the program; they change nothing.
 """

@@ -13,7 +13,7 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.crowd_controls import CrowdControls, Hawk, agents_of
+from crowd_demo.app.crowd.crowd_controls import ANSWER_KEYS, CrowdControls, Hawk, ShownAnswer, agents_of
 from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
@@ -26,7 +26,7 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import ANSWER_KEYS, Notices, ShownAnswer, ShownCaption, caption_of
+from crowd_demo.app.screen.notices import Notices, ShownCaption, caption_of
 from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.screen.window import Pointer

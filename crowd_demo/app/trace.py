@@ -1,11 +1,12 @@
 """`--trace FILE`: the run as a Chrome trace, which ui.perfetto.dev and chrome://tracing open.
 
-Format: a JSON array of events (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The array
-need not be closed: each frame is written as it ends, so what a crash leaves can be opened. There are spans of frames, steps
-and stages on the threads that they ran on, counters where they change, and instants for what is noted (actions, collections).
+Format: a JSON array of events (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The
+array need not be closed: each frame is written as it ends, so what a crash leaves can be opened. There are spans of
+frames, steps and stages on the threads that they ran on, counters where they change, and instants for what is noted
+(actions, collections).
 
-A traced run has another profile, `TracedProfile`; one that is not traced pays nothing. Times are whole nanoseconds. A frame
-of people takes about 2 kB; at `MAX_BYTES` the trace ends, and the run goes on without.
+A traced run has another profile, `TracedProfile`; one that is not traced pays nothing. Times are whole nanoseconds. A
+frame of people takes about 2 kB; at `MAX_BYTES` the trace ends, and the run goes on without.
 """
 
 from __future__ import annotations

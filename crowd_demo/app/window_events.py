@@ -1,7 +1,8 @@
 """The events of the window: keys do what they are bound to, and the mouse what is drawn at the cursor stands for.
 
-While a step takes long, keys that concern the window alone are obeyed at once; other events wait for the next frame, in order.
-A click, the wheel or a key belongs to the dialog that is open, if there is one; then to a tour; then to the picture.
+While a step takes long, keys that concern the window alone are obeyed at once; other events wait for the next frame, in
+order. A click, the wheel or a key belongs to the dialog that is open, if there is one; then to a tour; then to the
+picture.
 """
 
 from __future__ import annotations
@@ -110,9 +111,9 @@ class WindowEvents:
 class Mouse:
     """What presses, drags and the resting cursor do.
 
-    A press belongs to what it began on until the button is released: a number goes on changing while the cursor is elsewhere,
-    the timeline and the minimap go on following it. A press on the ground that moves pans, or with Shift selects a box; one
-    that does not move is a click. While a tool is held, a press on the ground is a stroke of it.
+    A press belongs to what it began on until the button is released: a number goes on changing while the cursor is
+    elsewhere, the timeline and the minimap go on following it. A press on the ground that moves pans, or with Shift
+    selects a box; one that does not move is a click. While a tool is held, a press on the ground is a stroke of it.
     """
 
     def __init__(self, program: Program) -> None:

@@ -6,7 +6,8 @@
 
 The other commands are in extras/commands.
 
-Modules that take long to import (pygame, Numba, NumPy) are imported where they are needed, so what only prints starts at once.
+Modules that take long to import (pygame, Numba, NumPy) are imported where they are needed, so what only prints starts
+at once.
 """
 
 from crowd_demo.cli.main import command, main

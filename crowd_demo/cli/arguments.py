@@ -60,8 +60,9 @@ class OptionGroup(NamedTuple):
 class Command(NamedTuple):
     """A command of `crowd-demo`; `run` returns the exit code.
 
-    `read` looks at everything that the user may have got wrong: it returns what `run` gets beside the arguments, or raises
-    ValueError with a line for each mistake. `in_thread` runs in a thread, so that a signal ends it while a kernel runs.
+    `read` looks at everything that the user may have got wrong: it returns what `run` gets beside the arguments, or
+    raises ValueError with a line for each mistake. `in_thread` runs in a thread, so that a signal ends it while a
+    kernel runs.
     """
 
     run: Callable[..., int]

@@ -1,7 +1,7 @@
 """Which key does what: the default bindings, and `keys:` of the YAML, which changes them.
 
-An action is a technique (its path), one of the program's (registry/actions.py) or an overlay; it may have several keys, or
-none. Two actions on one key are an error that names both. Keys have pygame's names, but pygame is not imported.
+An action is a technique (its path), one of the program's (registry/actions.py) or an overlay; it may have several keys,
+or none. Two actions on one key are an error that names both. Keys have pygame's names, but pygame is not imported.
 """
 
 from __future__ import annotations

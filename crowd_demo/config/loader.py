@@ -193,8 +193,9 @@ def _with_paths(name: str, folder: Path, config: Config) -> tuple[Config, Iterat
 def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
     """(configuration, tiles, destinations); its `map` is the path unless the map is shipped.
 
-    One in metres says how large the world is, and how many exits there are if the configuration does not. The tiles of a
-    shipped map are too few to matter, and its destinations matter only where people are sent to them or counted there.
+    One in metres says how large the world is, and how many exits there are if the configuration does not. The tiles of
+    a shipped map are too few to matter, and its destinations matter only where people are sent to them or counted
+    there.
 
     Raises MapError, a ValueError, for what is not a map, or one of an open world of another size.
     """

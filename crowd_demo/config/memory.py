@@ -1,7 +1,7 @@
 """About how much memory a run takes, and how much there is; what needs more is refused before it begins.
 
-The estimate is a few constants, measured as resident memory of whole runs with default techniques. It does not tell to the
-megabyte what fits; it stops what is too large before the machine swaps or the system kills the program.
+The estimate is a few constants, measured as resident memory of whole runs with default techniques. It does not tell to
+the megabyte what fits; it stops what is too large before the machine swaps or the system kills the program.
 """
 
 from __future__ import annotations

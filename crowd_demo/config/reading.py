@@ -16,8 +16,8 @@ from crowd_demo.config.memory import shortage
 def read_bounded(path: Path, most: int) -> bytes:
     """Return the bytes of a regular file, at most `most` + 1 of them, so that the caller can tell that it is too large.
 
-    Raises OSError, also for what is no regular file: a device need not end, and a pipe may wait for its writer for ever. So
-    does a file for which there is not enough memory.
+    Raises OSError, also for what is no regular file: a device need not end, and a pipe may wait for its writer for
+    ever. So does a file for which there is not enough memory.
     """
     # Without O_NONBLOCK already opening a pipe waits for its writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

@@ -92,8 +92,9 @@ Whole = Annotated[int, WITHOUT_POINT]
 def number(default: float, low: float, high: float, unit: str, what: str, live: str = "step") -> Any:
     """A field of `low` to `high`; the unit may be empty.
 
-    `live` says what a change does to a crowd that runs (model.py): "step", it holds from the next step on; "birth", for who
-    is born from now on; or "no: " and the reason why it cannot be changed. Only numbers of behaviours and links are changed.
+    `live` says what a change does to a crowd that runs (model.py): "step", it holds from the next step on; "birth", for
+    who is born from now on; or "no: " and the reason why it cannot be changed. Only numbers of behaviours and links are
+    changed.
     """
     scope = f"{unit}, {low:.15g} to {high:.15g}" if unit else f"{low:.15g} to {high:.15g}"
     extra: dict[str, JsonValue] = {"unit": unit} if live == "step" else {"unit": unit, "live": live}

@@ -268,7 +268,8 @@ def technique_of(name: str) -> str:
 def load_tour(name_or_path: str | Path) -> Tour:
     """Read a tour: a path, a file of `./tours`, or a shipped name such as "talk". Raises ConfigError with every mistake.
 
-    The configurations that it opens are read too, so that none is found to be broken, or too large, in the middle of a talk.
+    The configurations that it opens are read too, so that none is found to be broken, or too large, in the middle of a
+    talk.
     """
     _, data, locations, mistakes = read_keys(name_or_path, find_tour)
     tour = None

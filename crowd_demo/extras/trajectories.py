@@ -139,15 +139,15 @@ def nearest(of: Trajectories) -> Doubles:
 
 
 def lane_order(across: Doubles, forwards: Bools, half_width: float) -> float:
-    """Return how far people who walk against each other have formed lanes at one moment: 1 for lanes, near 0 for a mixture
-    of many (a small crowd begins above that), nan without people.
+    """Return how far people who walk against each other have formed lanes at one moment: 1 for lanes, near 0 for a
+    mixture of many (a small crowd begins above that), nan without people.
 
-    `across` is everybody's position across the ways, in metres. For each person, n is the number of those in the same lane (at
-    most `half_width` aside) who go the same way, itself among them, and m of those who go the other way:
-    phi = ((n - m) / (n + m))^2. The order is the mean of phi.
+    `across` is everybody's position across the ways, in metres. For each person, n is the number of those in the same
+    lane (at most `half_width` aside) who go the same way, itself among them, and m of those who go the other way: phi =
+    ((n - m) / (n + m))^2. The order is the mean of phi.
 
-    Source: Rex and Löwen, "Lane formation in oppositely charged colloids driven by an electric field", Physical Review E 75
-    (2007); for pedestrians Nowak and Schadschneider, Physical Review E 85 (2012).
+    Source: Rex and Löwen, "Lane formation in oppositely charged colloids driven by an electric field", Physical Review
+    E 75 (2007); for pedestrians Nowak and Schadschneider, Physical Review E 85 (2012).
     """
     if not len(across):
         return float("nan")

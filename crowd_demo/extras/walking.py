@@ -94,8 +94,8 @@ def surroundings(walls: Walls, x: Places, y: Places, speed: Doubles | None = Non
 def is_jammed(speed: Doubles, preferred: Places, density: Doubles) -> Bools:
     """Return who walks at less than a quarter of Weidmann's speed at that density; speeds are units/s.
 
-    Who prefers another speed than people do on the mean is compared with that part of Weidmann's. So neither a dense crowd
-    that moves nor one too dense to move counts, but who stands where others could walk.
+    Who prefers another speed than people do on the mean is compared with that part of Weidmann's. So neither a dense
+    crowd that moves nor one too dense to move counts, but who stands where others could walk.
     """
     return speed < JAM * preferred / FREE_SPEED * weidmann(density)
 

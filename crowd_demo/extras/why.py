@@ -1,15 +1,15 @@
 """Why a stage takes the time that it takes: its work, the hot loop of its kernel, and what the processor counted.
 
-Each figure has a source: the counters of the simulation, machine code, the processor's counters, or the clock. A figure that
-is not known says why.
+Each figure has a source: the counters of the simulation, machine code, the processor's counters, or the clock. A figure
+that is not known says why.
 
-The processor's own counters are those of Linux's `perf_event_open`, summed over the threads of this process. Most virtual
-machines have none, and many systems forbid them (`kernel.perf_event_paranoid` above 2): then the reason is returned. Counters
-run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
+The processor's own counters are those of Linux's `perf_event_open`, summed over the threads of this process. Most
+virtual machines have none, and many systems forbid them (`kernel.perf_event_paranoid` above 2): then the reason is
+returned. Counters run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
 
-Object code is disassembled by Capstone (the extra `why`), for x86-64 (SSE2, AVX2, AVX-512) and ARM (NEON). A loop is a jump
-back and all instructions from its target on. Kernels are inlined as a whole, so the hot loop is the innermost one that is
-nested deepest, and of several the one with most arithmetic: in the interaction the loop over candidates.
+Object code is disassembled by Capstone (the extra `why`), for x86-64 (SSE2, AVX2, AVX-512) and ARM (NEON). A loop is a
+jump back and all instructions from its target on. Kernels are inlined as a whole, so the hot loop is the innermost one
+that is nested deepest, and of several the one with most arithmetic: in the interaction the loop over candidates.
 """
 
 from __future__ import annotations

@@ -32,12 +32,14 @@ from crowd_demo.grid.kernels import (
 )
 from crowd_demo.grid.rules import pair_rule, rule_of
 
+Array = NDArray[Any]
 Reals = NDArray[np.floating[Any]]
+Function = Callable[..., object]
 POINTS_PER_THREAD = 4096  # fewer are not worth another thread
 MAX_THREADS = 64
 CELLS_PER_POINT = 2  # at most: empty cells cost time
 AXES = 0, 1
-Form = tuple[Callable[..., Any], int]  # the kernel of a rule, and how many values it returns
+Form = tuple[Function, int]  # the kernel of a rule, and how many values it returns
 _forms: dict[tuple[object, ...], Form] = {}  # by rule and types
 _lock = threading.RLock()  # of all grids, where Numba's threads only work for one thread at a time
 
@@ -89,7 +91,7 @@ class Grid:
         self._lock = _lock if threading_layer() == "workqueue" else threading.RLock()
         self._queue, self._inside = np.zeros(1, np.int64), np.zeros((MAX_THREADS, 8), np.int64)
         self._indices: dict[tuple[int, type], CellIndex] = {}
-        self._memory: dict[tuple[object, type], NDArray[Any]] = {}
+        self._memory: dict[tuple[object, type], Array] = {}
         self._fit(0, np.float32)
 
     def _fit(self, count: int, kind: Any) -> None:
@@ -142,7 +144,7 @@ class Grid:
         """Return how many others are within the radius of each point: int32[n]. O(points near each)."""
         return self.sum(one, dtype=np.int32)
 
-    def sum(self, rule: Callable[..., Any], *columns: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    def sum(self, rule: Function, *columns: ArrayLike, dtype: DTypeLike | None = None) -> Array:
         """Return the sums of what a rule (`pair_rule`) returns for each point and all others within the radius.
 
         They are [n], or [values, n] where the rule returns a tuple. A column is float32[n], float64[n] or int32[n],
@@ -221,7 +223,7 @@ class Grid:
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
-    def _room(self, name: object, kind: Any = None) -> NDArray[Any]:
+    def _room(self, name: object, kind: type | None = None) -> Array:
         """Return memory for a column in the order of cells, with room for a register beyond it."""
         key, needed = (name, kind or self.kind), self.count + 16
         if key not in self._memory or len(self._memory[key]) < needed:
@@ -238,7 +240,7 @@ class Grid:
                 wrap_column(1, columns[axis], len(columns[axis]), low, side, found[axis])
         return found
 
-    def _take(self, column: NDArray[Any], out: NDArray[Any], low: object, high: object) -> int:
+    def _take(self, column: Array, out: Array, low: object, high: object) -> int:
         """Copy a column in the order of cells. Return how many values are in a range."""
         take_column(self._index.workers, self._index.order, self.count, column, out, low, high, self._inside)
         return int(self._inside[:self._index.workers, 0].sum())
@@ -257,12 +259,12 @@ class Grid:
 
     # --- kernels -----------------------------------------------------------------------------------------------------
 
-    def _share(self, kernel: Callable[..., Any], *args: object) -> None:
+    def _share(self, kernel: Function, *args: object) -> None:
         """Run a kernel whose workers take their points from the queue."""
         self._queue[0] = 0
         kernel(self._index.workers, *args)
 
-    def _form(self, function: Callable[..., Any], columns: tuple[Any, ...], dtype: np.dtype[Any]) -> Form:
+    def _form(self, function: Function, columns: tuple[Any, ...], dtype: np.dtype[np.generic]) -> Form:
         """Return the kernel of a rule, in lanes if it can be compiled for them, and how many values it returns."""
         rule = rule_of(function)
         key = type(rule), self.kind, type(self._points.sides), dtype, *(each.dtype for each in columns)

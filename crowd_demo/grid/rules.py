@@ -22,8 +22,8 @@ from crowd_demo.compute.numba_plain import IN_KERNELS
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_functions: dict[str, Callable[..., Any]] = {}  # by the names of their rules
-_rules: dict[Callable[..., Any], PairRule] = {}
+_functions: dict[str, Callable[..., object]] = {}  # by the names of their rules
+_rules: dict[Callable[..., object], PairRule] = {}
 
 
 class PairRule(NamedTuple):
@@ -68,7 +68,7 @@ def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def rule_of(function: Callable[..., Any]) -> PairRule:
+def rule_of(function: Callable[..., object]) -> PairRule:
     """Return a function that was made a rule as an argument of kernels. Raises ValueError for any other."""
     if function not in _rules:
         raise ValueError(f"rule: must be a function under @pair_rule, not {function!r:.60}")

@@ -1,10 +1,10 @@
-"""Files that the program writes: completely or not at all, and never in the place of a device or a link; and lines that say
-themselves whether they are whole, of files that only grow.
+"""Files that the program writes: completely or not at all, and never in the place of a device or a link; and lines that
+say themselves whether they are whole, of files that only grow.
 
 A new or regular file is replaced by a whole one, where the path's links lead. It is made in a hidden folder beside it;
 the next write to the same place removes the folders of killed processes. What exists and is something else, such as a
-FIFO or `/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a
-shell makes of `>(...)`, whatever it leads to.
+FIFO or `/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that
+a shell makes of `>(...)`, whatever it leads to.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Standard output and error as the program wants them: open, without control characters of others, and with errors that can
-be told apart from those of other files; and the line on standard error that shows progress.
+"""Standard output and error as the program wants them: open, without control characters of others, and with errors that
+can be told apart from those of other files; and the line on standard error that shows progress.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class OutputError(OSError):
 class StandardStream:
     """A stream that escapes what cannot be printed, but line ends and an `ERASE` with which a text begins.
 
-    Errors of standard output are OutputErrors; but a pipe without a reader stays a BrokenPipeError. The first error is raised
-    again by `flush`: argparse goes on after one.
+    Errors of standard output are OutputErrors; but a pipe without a reader stays a BrokenPipeError. The first error is
+    raised again by `flush`: argparse goes on after one.
     """
 
     def __init__(self, stream: TextIO, is_output: bool) -> None:

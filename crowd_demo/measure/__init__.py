@@ -5,8 +5,8 @@
     statistics         medians, bootstrap intervals and verdicts, of plain arrays; also of times before a switch and after it
     proof              whether a switch left the crowd as it was, shown beside the running crowd
 
-Experiments (experiment.py, also for records in JSON) take many seconds. They run in short slices, so they can be stopped at
-any time; the results so far remain:
+Experiments (experiment.py, also for records in JSON) take many seconds. They run in short slices, so they can be
+stopped at any time; the results so far remain:
 
     ablation           one technique's present value against another value; each technique switched off in turn
     largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder

@@ -1,12 +1,13 @@
 """What techniques buy here: the present value of one against another one (`Measurement`), or of each against its baseline.
 
-All other techniques stay as they are. An ablation leaves a technique out if it is off already, if it has no work at present,
-or if the crowd would take minutes without it.
+All other techniques stay as they are. An ablation leaves a technique out if it is off already, if it has no work at
+present, or if the crowd would take minutes without it.
 
-Two copies of the crowd have the present techniques, one copy has others, and the three take turns. All begin with one state,
-and those that sort do so in their first step. Where a technique of *reorder* is compared, agents lie in memory in the order
-of their ids before, as if they had never been sorted: a crowd that does not sort has the memory that it would have after a
-long time. A frame is a step and, if there is a picture, a picture after it. Steps before the first block do not count.
+Two copies of the crowd have the present techniques, one copy has others, and the three take turns. All begin with one
+state, and those that sort do so in their first step. Where a technique of *reorder* is compared, agents lie in memory
+in the order of their ids before, as if they had never been sorted: a crowd that does not sort has the memory that it
+would have after a long time. A frame is a step and, if there is a picture, a picture after it. Steps before the first
+block do not count.
 """
 
 from __future__ import annotations

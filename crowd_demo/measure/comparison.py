@@ -1,8 +1,9 @@
 """Compare variants by their times: they take turns, block by block, and medians are compared with their intervals.
 
-Each turn has another random order. Other load on the machine and its changes of clock rate then trouble all variants alike,
-and no variant always follows the same one with that one's data in the caches. One of them, the base, is measured twice: its
-repeat shows by how much a variant differs from itself on this machine at this time. What lies within that is no difference.
+Each turn has another random order. Other load on the machine and its changes of clock rate then trouble all variants
+alike, and no variant always follows the same one with that one's data in the caches. One of them, the base, is measured
+twice: its repeat shows by how much a variant differs from itself on this machine at this time. What lies within that is
+no difference.
 """
 
 from __future__ import annotations
@@ -133,8 +134,8 @@ def block_lengths(steps: int) -> list[int]:
 class Comparison(NamedTuple):
     """A base, A, and a variant of it, B, in milliseconds, and what follows.
 
-    `ratio` is that of the time of B to that of A, the median of the ratios turn by turn: so many times as fast A is, and
-    below 1 it is slower. `noise` is that of a second copy of A to the first. `verdict` is about B.
+    `ratio` is that of the time of B to that of A, the median of the ratios turn by turn: so many times as fast A is,
+    and below 1 it is slower. `noise` is that of a second copy of A to the first. `verdict` is about B.
     """
 
     a: Interval
@@ -156,8 +157,8 @@ class Comparison(NamedTuple):
     def cells(self) -> tuple[str, str, str, str]:
         """Milliseconds of A and of B, what A buys, and the interval of that.
 
-        The factor is the median of the ratios turn by turn, and not quite the ratio of the medians. So as on the card, the
-        second time is the first one times the factor (`AS_SHOWN`); the record has both medians.
+        The factor is the median of the ratios turn by turn, and not quite the ratio of the medians. So as on the card,
+        the second time is the first one times the factor (`AS_SHOWN`); the record has both medians.
         """
         is_known = not math.isnan(self.ratio.value)
         b = Interval(self.a.value * self.ratio.value, 0, 0) if is_known else self.b

@@ -1,6 +1,7 @@
 """A crowd as a variant: a simulation whose steps are timed, and a picture after each step if one is given.
 
-Compile the kernels before the first block that counts. The time of a frame that belongs to no stage is the stage `other`.
+Compile the kernels before the first block that counts. The time of a frame that belongs to no stage is the stage
+`other`.
 """
 
 from __future__ import annotations

@@ -69,7 +69,8 @@ def with_progress(parts: Generator[float, None, Result], text: str, done: float 
                   share: float = 1.0) -> Generator[Slice, None, Result]:
     """Run the slices of one part and yield the progress of the whole; return what the part returns.
 
-    `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1 each.
+    `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1
+    each.
     """
     while True:
         try:

@@ -103,8 +103,8 @@ class InterleavedTiming:
 def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Comparison:
     """From the costs of both blocks in each turn, float64[turns, 2] milliseconds.
 
-    `ran`, bool[turns], are the turns in which a stage ran in all blocks. Only these are compared: in a block without it,
-    its cost is an average.
+    `ran`, bool[turns], are the turns in which a stage ran in all blocks. Only these are compared: in a block without
+    it, its cost is an average.
     """
     before, after = (UNKNOWN._replace(value=float(np.median(ms))) for ms in (old, new))
     if ran is not None:

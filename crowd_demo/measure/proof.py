@@ -4,8 +4,9 @@
     Answers     where a step is too long for that: the pushes on 256 agents, from the same positions
     Pictures    for techniques of drawing: the same view, drawn both ways
 
-Each has `parts`, a generator that does the work and yields after a kernel or so: whoever wants to stop, stops asking for the
-next part. All parts belong to the thread that makes the steps. docs/design/proof.md says what is proved and what is not.
+Each has `parts`, a generator that does the work and yields after a kernel or so: whoever wants to stop, stops asking
+for the next part. All parts belong to the thread that makes the steps. docs/design/proof.md says what is proved and
+what is not.
 """
 
 from __future__ import annotations
@@ -109,10 +110,10 @@ def short(state_hash: str) -> str:
 class Replicas(ProofInParts):
     """Two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
 
-    After each step the two are compared bit by bit. With a view, and unless frames take longer than
-    `MAX_FRAME_MS`, those after the first `FIRST` steps are timed, interleaved, and compared after each half of a turn. The
-    finding also has a hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3,
-    ... 8, 10, 12, 15, ... steps. Exact techniques end at the first difference.
+    After each step the two are compared bit by bit. With a view, and unless frames take longer than `MAX_FRAME_MS`,
+    those after the first `FIRST` steps are timed, interleaved, and compared after each half of a turn. The finding also
+    has a hash, which takes longer than a step, so it is brought up to date less often: after 1, 2, 3, ... 8, 10, 12,
+    15, ... steps. Exact techniques end at the first difference.
 
     steps    have been compared
     turns    the times; None where there are none, or none yet
@@ -289,8 +290,8 @@ class SharedPicture:
 class Pictures(ProofInParts):
     """The present view, drawn with the old values of techniques and with the new ones; for techniques of drawing.
 
-    A copy of the crowd stands still while it is drawn, a band of the view at a time. Without an order of depth, whoever is
-    drawn last is on top, so the picture depends on the order in which agents are found: it may differ.
+    A copy of the crowd stands still while it is drawn, a band of the view at a time. Without an order of depth, whoever
+    is drawn last is on top, so the picture depends on the order in which agents are found: it may differ.
     """
 
     def __init__(self, sim: Simulation, view: DrawnView, old: Values, new: Values) -> None:

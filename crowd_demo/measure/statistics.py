@@ -61,8 +61,8 @@ class Cost(NamedTuple):
 def cost_of(blocks: Sequence[Floats]) -> Cost:
     """From its times in each block, in which 0 is a step in which it did not run.
 
-    The median of the steps of the block in which it ran, times the share of all steps in which it ran: a sort every 60 steps
-    counts with a 60th of its time, in every block. A block without a sort gets the median of all blocks.
+    The median of the steps of the block in which it ran, times the share of all steps in which it ran: a sort every 60
+    steps counts with a 60th of its time, in every block. A block without a sort gets the median of all blocks.
     """
     table = np.zeros((len(blocks), max(map(len, blocks), default=0)))
     for row, times in zip(table, blocks, strict=True):

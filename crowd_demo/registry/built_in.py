@@ -1,6 +1,7 @@
 """The program's own behaviours, overlays, colour modes and measures of a run, and those of plugins.
 
-A line here names the code; choices of the configuration, keys, menu, help, legends, documentation and tests follow from it.
+A line here names the code; choices of the configuration, keys, menu, help, legends, documentation and tests follow from
+it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The records of the registry, of which plugins consist too. Nothing here imports other parts of the program.
 
-A text "module:name" stands for an object that is imported when it is first used, so `--help` needs neither Numba nor pygame.
-The types of a record's fields say what they may hold, in part by a `Must`; plugins.py holds records against them.
+A text "module:name" stands for an object that is imported when it is first used, so `--help` needs neither Numba nor
+pygame. The types of a record's fields say what they may hold, in part by a `Must`; plugins.py holds records against
+them.
 """
 
 from __future__ import annotations
@@ -124,10 +125,10 @@ KINDS = (EXACT, APPROXIMATE, MODEL)  # later ones change more
 class Technique:
     """One switch. `path` leads to its value under `optimizations:` in the YAML.
 
-    The first choice is the baseline that the others improve upon, unless `off` names another one. If it is to do without the
-    technique (off, false or 0), the key turns that off and back on, and with Shift goes through `choices`; otherwise the key
-    goes through them, with Shift backwards. A technique of numbers takes any number in its range, which is that of its
-    choices unless given.
+    The first choice is the baseline that the others improve upon, unless `off` names another one. If it is to do
+    without the technique (off, false or 0), the key turns that off and back on, and with Shift goes through `choices`;
+    otherwise the key goes through them, with Shift backwards. A technique of numbers takes any number in its range,
+    which is that of its choices unless given.
     """
 
     path: Keys
@@ -234,8 +235,9 @@ class ColourEntry(NamedTuple):
 class MeasureEntry(NamedTuple):
     """A number about a run: `crowd-demo ensemble` looks every few steps and folds what it sees to one number a run.
 
-    `code` is a function of the simulation; or a class, for what remembers its last look: it is made of the simulation before
-    the first step, and called with it. Either returns a number, numbers by the name of a place, or None where there are none.
+    `code` is a function of the simulation; or a class, for what remembers its last look: it is made of the simulation
+    before the first step, and called with it. Either returns a number, numbers by the name of a place, or None where
+    there are none.
     """
 
     name: Key

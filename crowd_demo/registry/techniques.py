@@ -1,10 +1,10 @@
 """The registry of techniques: every optimisation has one entry, from which everything else derives.
 
-Keys, help screen, HUD, `--set`, YAML schema, hash tests and the README's table all read this list, so a new technique is one
-entry here and one file that implements it. The techniques of a group stand together.
+Keys, help screen, HUD, `--set`, YAML schema, hash tests and the README's table all read this list, so a new technique
+is one entry here and one file that implements it. The techniques of a group stand together.
 
-An *exact* technique cannot change the crowd: the state hash stays the same. An *approximate* one does less work and changes
-the motion a little. One of the *model* chooses among rules of behaviour, none of which is the truth of another.
+An *exact* technique cannot change the crowd: the state hash stays the same. An *approximate* one does less work and
+changes the motion a little. One of the *model* chooses among rules of behaviour, none of which is the truth of another.
 """
 
 from __future__ import annotations

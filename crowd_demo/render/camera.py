@@ -52,8 +52,8 @@ def clamp(value: float, low: float, high: float) -> float:
 class Camera:
     """Shows a part of a world of `world` units: (`x`, `y`) in the middle of `size` pixels, `zoom` pixels a unit.
 
-    Only `fit` looks at what is `docked`. A fitted world is fitted again when that or the size changes, until the view is
-    moved.
+    Only `fit` looks at what is `docked`. A fitted world is fitted again when that or the size changes, until the view
+    is moved.
     """
 
     def __init__(self, world: tuple[float, float], size: tuple[int, int], docked: Docked | None = None) -> None:

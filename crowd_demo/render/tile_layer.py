@@ -158,9 +158,9 @@ def surround(worker: int, workers: int, frame: Frame, area: CellRange, across: B
 
 
 def _beyond(borders: Ints, first: int, last: int, size: int, reach: float) -> Beyond:
-    """Repeat the first and the last tile along an axis; of the map the pixels [first, last) of `size` are drawn."""
+    """Repeat the first and half of the last tile along an axis; of the map the pixels [first, last) of `size` are drawn."""
     pixels, low, high = np.arange(size), int(borders[0]), int(borders[-1])
-    before, after = max(int(borders[1]) - low, 1), max(high - int(borders[-2]), 1)
+    before, after = max(int(borders[1]) - low, 1), max((high - int(borders[-2]) + 1) // 2, 1)  # without shadows of walls
     source = np.where(pixels < low, low + (pixels - low) % before, pixels)
     source = np.where(pixels >= high, high - after + (pixels - high) % after, source)
     distance = np.maximum(np.maximum(low - pixels, pixels - high + 1), 0)

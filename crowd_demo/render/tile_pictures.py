@@ -10,9 +10,9 @@ changes from top to bottom. At night lamps light the ways; by day paths, lawns a
 
 What goes on from tile to tile: the light of lamps at night, and by day those round edges.
 
-Each is a field: a level at every corner of the tiles, interpolated over a tile, and whether the tile itself is a part of
-it. So there are no steps where tiles meet. Fields are part of the tiles' pictures and cost nothing a frame: `Looks` gives
-a number to every combination of a picture and fields that a map has.
+Each is a field: a level at every corner of the tiles, interpolated over a tile, and whether the tile itself is a part
+of it. So there are no steps where tiles meet. Fields are part of the tiles' pictures and cost nothing a frame: `Looks`
+gives a number to every combination of a picture and fields that a map has.
 
 Lamps hang on walls and in trees beside paved ways, at equal distances from the middle of the map. O(tiles).
 """
@@ -85,8 +85,8 @@ class Levels(NamedTuple):
 class Looks:
     """The numbers of combinations, from `first` up; numbers below are those of pictures without fields.
 
-    A number stays that of its combination. Combinations have the first of the variants of a picture alone: where light or
-    edges are nobody sees that, and they would be four times as many.
+    A number stays that of its combination. Combinations have the first of the variants of a picture alone: where light
+    or edges are nobody sees that, and they would be four times as many.
     """
 
     def __init__(self, first: int, variants: int) -> None:

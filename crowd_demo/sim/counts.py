@@ -85,13 +85,15 @@ class Counts:
             self.samples = np.vstack((self.samples, (*self.passed, count)))[-MAX_SAMPLES:]
             self.both_samples = np.vstack((self.both_samples, self.both))[-MAX_SAMPLES:]
 
-    def flows(self, seconds: int) -> Doubles:
-        """float64[k, lines]: crossings a second at each of the last k samples, the mean of so many seconds before it."""
-        return _flows(self.samples[:, :-1], seconds)
+    def flows(self, seconds: int, of_placed: bool = False) -> Doubles:
+        """float64[k, lines]: crossings a second at each of the last k samples, the mean of so many seconds before it.
 
-    def line_flows(self, seconds: int) -> Doubles:
-        """float64[k, 2]: the same of the line that was placed, to its left and to its right."""
-        return _flows(self.both_samples, seconds)
+        Or float64[k, 2]: the same of the line that was placed, to its left and to its right.
+        """
+        passed = self.both_samples if of_placed else self.samples[:, :-1]
+        before = np.vstack((np.zeros((seconds, passed.shape[1]), np.int64), passed))
+        first = seconds if len(passed) == MAX_SAMPLES else 0  # samples before those that are kept are not known
+        return (before[first + seconds:] - before[first:-seconds]) / seconds
 
     # --- a part of the state -----------------------------------------------------------------------------------------
 
@@ -121,13 +123,6 @@ class Counts:
         if state.values or found not in ({}, counted, line, {**counted, **line}) or any(
                 array.dtype != np.int64 for array in state.arrays.values()):
             raise ValueError("not those of these lines")
-
-
-def _flows(passed: Longs, seconds: int) -> Doubles:
-    """Crossings a second, the mean of so many seconds, from the crossings so far after each second, int64[k, n]."""
-    before = np.vstack((np.zeros((seconds, passed.shape[1]), np.int64), passed))
-    first = seconds if len(passed) == MAX_SAMPLES else 0  # samples before those that are kept are not known
-    return (before[first + seconds:] - before[first:-seconds]) / seconds
 
 
 def across(x: Floats, y: Floats, to_x: Floats, to_y: Floats, line: Line) -> tuple[int, int]:

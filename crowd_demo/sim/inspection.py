@@ -202,8 +202,9 @@ def facts_of(sim: Simulation, slot: int) -> Rows:
 def raw_of(sim: Simulation, slot: int) -> Rows:
     """Return what else the columns have of the agent in a slot, and where it lies in memory."""
     agents, columns = sim.agents, sim.agents.view
+    x, y = columns.x[slot], columns.y[slot]
     rows = [("behaviour", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
-            ("place", place_text(sim, columns.x[slot], columns.y[slot])), *_ages_of(sim, slot)]
+            ("place", f"{metres(x):.2f}, {metres(y):.2f} m" if in_metres(sim) else f"{x:.1f}, {y:.1f}"), *_ages_of(sim, slot)]
     rows.append(("push", f"{columns.avoidance_x[slot]:+.2f}, {columns.avoidance_y[slot]:+.2f}"))
     shown = (*USUAL, "kind", "speed", "state", "goal", "goal_visible")
     rows += [(name.replace("_", " "), f"{column[slot]:.4g}") for name, column in zip(agents.names, columns, strict=True)
@@ -228,17 +229,12 @@ def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
     packed, last = int(sim.agents.view.next_update[slot]), sim.tick - 1
     looked = packed // LONGEST - packed % LONGEST - 1
     rows = [("looked around", _ago(last - looked) if packed and last >= looked else "not yet")]
-    identity = int(sim.agents.view.id[slot])
+    identity, state = int(sim.agents.view.id[slot]), getattr(sim.agents.view, "state", None)
+    waits = state is not None and int(state[slot]) == WAITING  # such people do not look for their goal
     for name, path in (("looked for goal", "stagger.sight"), ("took heading", "stagger.paths")):
-        if path in sim.behaviour.techniques and sim.tick and not (path == "stagger.sight" and _waits(sim, slot)):
+        if path in sim.behaviour.techniques and sim.tick and not (path == "stagger.sight" and waits):
             rows.append((name, _ago((last + identity) % int(sim.optimizations.get(path)))))
     return rows
-
-
-def _waits(sim: Simulation, slot: int) -> bool:
-    """Return whether any person waits at a goal. Such people do not look for it."""
-    state = getattr(sim.agents.view, "state", None)
-    return state is not None and int(state[slot]) == WAITING
 
 
 def _ago(steps: int) -> str:
@@ -256,7 +252,8 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
     """Return counts and means of the agents in a rectangle."""
     slots, columns = inside(sim, box), sim.agents.view
     area = max((box[2] - box[0]) * (box[3] - box[1]), 1e-9)
-    rows = [("agents", f"{len(slots):,}"), ("density", density_text(sim, len(slots) / area))]
+    rows = [("agents", f"{len(slots):,}"), ("density", f"{per_square_metre(len(slots) / area):.2f} per m²" if in_metres(sim)
+             else f"{len(slots) / area * 1e4:.2f} per 100 x 100 units")]
     if not len(slots):
         return tuple(rows)
     vx, vy = columns.vx[slots].astype(np.float64), columns.vy[slots].astype(np.float64)
@@ -288,20 +285,11 @@ def size_text(sim: Simulation, width: float, height: float) -> str:
     return f"{metres(width):.1f} x {metres(height):.1f} m" if in_metres(sim) else f"{width:.0f} x {height:.0f} units"
 
 
-def place_text(sim: Simulation, x: float, y: float) -> str:
-    return f"{metres(x):.2f}, {metres(y):.2f} m" if in_metres(sim) else f"{x:.1f}, {y:.1f}"
-
-
 def speed_text(sim: Simulation, *units_a_second: float, joined: str = ", ", sign: str = "") -> str:
     """A speed, or several with one unit."""
     if in_metres(sim):
         return joined.join(f"{metres(each):{sign}.2f}" for each in units_a_second) + " m/s"
     return joined.join(f"{each:{sign}.1f}" for each in units_a_second) + " units/s"
-
-
-def density_text(sim: Simulation, per_square_unit: float) -> str:
-    return (f"{per_square_metre(per_square_unit):.2f} per m²" if in_metres(sim)
-            else f"{per_square_unit * 1e4:.2f} per 100 x 100 units")
 
 
 def square_text(sim: Simulation, side: float) -> str:

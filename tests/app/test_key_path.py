@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 
 import crowd_demo
-from crowd_demo.app.crowd.meter_schedule import Meters
+from crowd_demo.app.crowd.pace import Meters
 from crowd_demo.compute.jit import Kernel
 
 PACKAGE = str(Path(crowd_demo.__file__).parent)

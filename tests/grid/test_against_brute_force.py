@@ -218,8 +218,8 @@ def test_with_a_skin_lists_hold_all_neighbours_until_a_point_has_moved_half_of_i
         far = float(np.hypot(*(np.asarray(a, float) - b for a, b in zip(inside, (first.x, first.y), strict=True))).max())
         if not any(case.periodic):
             assert again or far <= skin / 2 * 1.001
-            assert np.array_equal(grid.counts(), slack.sum(axis=1))
-            i, j = grid.pairs()
-            assert {(a, b) for a, b in zip(*np.nonzero(np.triu(slack)), strict=True)} <= set(zip(i, j, strict=True))
+        assert np.array_equal(grid.counts(), slack.sum(axis=1))
+        i, j = grid.pairs()
+        assert {(a, b) for a, b in zip(*np.nonzero(np.triu(slack)), strict=True)} <= set(zip(i, j, strict=True))
         if again:
             first, before = moved, (start, index)

@@ -315,3 +315,13 @@ def test_roofs_are_over_exits_at_the_edge_of_the_map_alone(assets):
     assert all(cover.numbers.shape == (cover.lower - cover.upper, cover.right - cover.left) for cover in found)
     ways.set_exit(0, False)
     assert [cover.left for cover in roofs._found(sim.terrain, ways.exits) if cover.is_roof] == [52, 25]
+
+
+def test_a_person_seen_from_afar_is_a_speck_of_three_pixels(assets):
+    scene = scene_of(Simulation("crowd", 1), assets)
+    scene.sim.agents.view.x[0], scene.sim.agents.view.y[0] = 200.0, 150.0
+    with_one = channels(picture(scene, camera(0.06), cull="off", blitter="compiled"))
+    scene.sim.agents.count = 0
+    apart = np.abs(with_one - channels(picture(scene, camera(0.06)))).max(axis=2)
+    rows, columns = np.nonzero(apart > 12)
+    assert [int(np.ptp(each)) for each in (rows, columns)] == [2, 2]

@@ -166,7 +166,7 @@ def test_a_wall_a_door_and_its_flow_in_four_actions(start: Callable[..., Any]) -
     x, y, to_x, to_y = line.ends
     assert abs(x - 640) < 3 and abs(to_x - 640) < 3 and to_y - y > 90
     counts = replayed(read_recording(running.folder / "run.replay"))[1].counts
-    assert counts.line == line.ends and counts.both.sum() > 0 and len(counts.line_flows(5)) >= 2
+    assert counts.line == line.ends and counts.both.sum() > 0 and len(counts.flows(5, of_placed=True)) >= 2
 
 
 def test_escape_stops_many_agents_who_come_in_slices(start: Callable[..., Any]) -> None:

@@ -1,7 +1,8 @@
 """The card of the last switch: what it gave, and whether the crowd is the same.
 
-`Cards` is told what was done to the crowd, so there is a card whatever made the switch: a key, a click, a tour, a replay. It
-is told as well what makes times incomparable: more agents, another crowd, a jump in time. Another view it sees by itself.
+`Cards` is told what was done to the crowd, so there is a card whatever made the switch: a key, a click, a tour, a
+replay. It is told as well what makes times incomparable: more agents, another crowd, a jump in time. Another view it
+sees by itself.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@ Where two copies of the crowd can take turns, the card shows their times (measur
 where a step is too long for that. Whatever else the machine did is in them, so only a factor that other load seldom
 explains is told.
 
-Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of ordinary
-work are compared. Steps are those since the crowd was last changed from outside, frames those since the
-view was. A stage that runs rarely, such as a sort, counts with its share of the steps (`measure.statistics.cost_of`).
+Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of
+ordinary work are compared. Steps are those since the crowd was last changed from outside, frames those since the view
+was. A stage that runs rarely, such as a sort, counts with its share of the steps (`measure.statistics.cost_of`).
 
-Only counters that the switch can have changed explain it: the order in memory, for one, differs from one second to the next
-by itself.
+Only counters that the switch can have changed explain it: the order in memory, for one, differs from one second to the
+next by itself.
 """
 
 from __future__ import annotations
@@ -232,17 +232,13 @@ class ReadingsMean:
 def counted(times: TimingWindow, readings: Mapping[str, float]) -> dict[str, float]:
     """The counters of a timing window, as means over its steps, together with the meters' readings."""
     counters = {name: value for name, value in counters_of(times.counters).items() if name != "sorts"}  # those so far
-    return {**counters, **readings, **dict(_sorts(times))}
-
-
-def _sorts(times: TimingWindow) -> Iterator[tuple[str, float]]:
-    """From one sort to the last; a time with fewer than two may be too short to have any."""
-    steps = times.steps.get("reorder", np.zeros(count(times.steps)))
-    sorted_in = np.flatnonzero(steps)
-    if len(sorted_in) > 1:
-        yield "sorts", 1000 * (len(sorted_in) - 1) / float(sorted_in[-1] - sorted_in[0])
-    elif len(sorted_in) == 0 and len(steps) >= LONG:
-        yield "sorts", 0.0
+    ran = times.steps.get("reorder", np.zeros(count(times.steps)))
+    sorted_in = np.flatnonzero(ran)
+    if len(sorted_in) > 1:  # from one sort to the last; a time with fewer than two may be too short to have any
+        counters["sorts"] = 1000 * (len(sorted_in) - 1) / float(sorted_in[-1] - sorted_in[0])
+    elif len(sorted_in) == 0 and len(ran) >= LONG:
+        counters["sorts"] = 0.0
+    return {**counters, **readings}
 
 
 def _readings(readings: Readings) -> Iterator[tuple[str, float]]:

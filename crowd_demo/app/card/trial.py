@@ -264,7 +264,8 @@ class Trial:
     def spans(self) -> tuple[Span, ...]:
         """The rows of times, which begin with `known_ms`.
 
-        Where copies took turns, all times are scaled by that, and factors stay. Elsewhere only the times before are scaled.
+        Where copies took turns, all times are scaled by that, and factors stay. Elsewhere only the times before are
+        scaled.
         """
         if not self._has_times:
             return ()

@@ -1,11 +1,11 @@
 """The crowd that is shown, and its time: the only place where steps are made and where the simulation is replaced.
 
-The main thread asks for actions, for steps, for a tick to go to. The worker's thread carries that out between two steps, so
-the window does not wait for a long step.
+The main thread asks for actions, for steps, for a tick to go to. The worker's thread carries that out between two
+steps, so the window does not wait for a long step.
 
-The past is kept as far as memory allows (timeline.py). To go to a tick, the last keyframe before it is restored, and steps
-are made from there with the actions at their ticks. A step is a function of state, actions and configuration, so this is
-the past itself. After going back, steps repeat the known actions, until the user does something else.
+The past is kept as far as memory allows (timeline.py). To go to a tick, the last keyframe before it is restored, and
+steps are made from there with the actions at their ticks. A step is a function of state, actions and configuration, so
+this is the past itself. After going back, steps repeat the known actions, until the user does something else.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crowd_demo.app.crowd.meter_schedule import Meters
-from crowd_demo.app.crowd.pace import Pace, StepRate
+from crowd_demo.app.crowd.pace import Meters, Pace, StepRate
 from crowd_demo.app.crowd.timeline import Timeline
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config

@@ -1,4 +1,4 @@
-"""Controls of the crowd for keys, panels and tours: number of agents, events, speed and tick."""
+"""Controls of the crowd for keys, panels and tours: number of agents, events, speed and tick; and what a scenario answers."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ import time
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import next_number
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import Pointer
 from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS
+from crowd_demo.measure.outcome import outcome_of
 from crowd_demo.registry.entries import Range
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.large_type import AnswerView, PastRun
 from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import speed_text
 from crowd_demo.sim.actions import Place, Populate
 from crowd_demo.sim.events import Event
+from crowd_demo.sim.simulation import Simulation
 
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
                        if each * 10**power <= MAX_AGENTS))  # numbers of agents that the keys go through
 AGENTS = Range(int, 0, MAX_AGENTS)
 SLICE, SLICE_S = 20_000, 0.05  # agents that come or leave at once, at first; later ones take about so long
+ANSWER_KEYS = {"restart": "again", "happen": "then {}", "export": "a page", "quit": "close"}  # which close it
 HAWK = 0  # predators have the lowest ids
 
 
@@ -196,3 +201,43 @@ class Hawk:
 def has_hawk(config: Config) -> bool:
     """Return whether there are predators, the first of which can be led."""
     return config.behaviour == "hunt" and config.hunt.predators > 0
+
+
+# --- the answer ------------------------------------------------------------------------------------------------------
+
+class ShownAnswer:
+    """The answer to the question of a scenario, from the event that ends a run until a key or a click.
+
+    Runs are kept as long as the window is open. Two of them are compared if they have the same doors.
+    """
+
+    def __init__(self) -> None:
+        self.runs: list[PastRun] = []  # the last one is shown last
+        self.answer: AnswerView | None = None
+        self._seen: int | None = None  # the tick of the answer that was shown
+
+    def look(self, sim: Simulation, name: str | None, keymap: Keymap) -> None:
+        """Show the answer once there is one, until the crowd is no longer there. Call in every frame."""
+        end = sim.events.end_tick
+        if end == self._seen:
+            return
+        self._seen, self.answer = end, None
+        if end is None:
+            return
+        found, happened = outcome_of(sim), sim.events.happened
+        hands = {tick: event.text for number, event in enumerate(sim.config.events)
+                 if event.hand and (tick := happened.get(number)) is not None}
+        about = hands[max(hands)] if hands else name or "this run"
+        run = PastRun(about, found.answer_s or 0.0, found.passed, found.tenths_s)
+        if run not in self.runs[-1:]:
+            self.runs.append(run)
+        before = next((each for each in self.runs[-2::-1] if each.doors.keys() == run.doors.keys()), None)
+        by_hand = next((event.hand for event in sim.config.events if event.hand), "")
+        keys = [(action, key, what.format(by_hand)) for action, what in ANSWER_KEYS.items()
+                if (key := keymap.name(action)) and (by_hand or action != "happen")]
+        self.answer = AnswerView(found.said, found.first, run, before, keys)
+
+    def close(self) -> bool:
+        """Put the answer away; return whether there was one."""
+        was_shown, self.answer = self.answer is not None, None
+        return was_shown

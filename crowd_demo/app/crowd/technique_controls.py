@@ -1,8 +1,8 @@
 """The values of the techniques: those that the crowd has, and those that are requested and compiled meanwhile.
 
-A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile (compilers.py),
-and never runs a kernel; it ends when no request is left. It shares Python's lock with the frames, so it compiles only where
-there are no helpers.
+A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile
+(compilers.py), and never runs a kernel; it ends when no request is left. It shares Python's lock with the frames, so it
+compiles only where there are no helpers.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def next_choice(technique: Technique, value: Value, backwards: bool = False) -> 
 def next_number(numbers: Range, value: float, direction: int) -> Value:
     """The next number above (direction 1) or below (-1), clamped to the range.
 
-    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both directions.
-    The unit is 1, or the least number of a range that begins between 0 and 1.
+    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both
+    directions. The unit is 1, or the least number of a range that begins between 0 and 1.
     """
     unit = min(numbers.low or 1, 1)
     units = round(value / unit, 6)
@@ -210,13 +210,11 @@ class Techniques:
             configured = self._crowd.config.optimizations.get(path)
             values = self.previous.get(path, configured), configured, technique.default, next_choice(technique, off)
             value = next(value for value in values if value != off)
-        self._touch(path, value)
-        self.switcher.request(path, value)
+        self._ask(path, value)
 
     def choose(self, technique: Technique, value: Value) -> None:
         if self._crowd.takes_changes():
-            self._touch(technique.path, value)
-            self.switcher.request(technique.path, value)
+            self._ask(technique.path, value)
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
@@ -239,8 +237,7 @@ class Techniques:
         if value == before:
             self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            self._touch(path, value)
-            self.switcher.request(path, value)
+            self._ask(path, value)
             self._say(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
@@ -251,13 +248,14 @@ class Techniques:
         for _ in range(abs(steps)):
             self.change_number(1 if steps > 0 else -1)
 
-    def _touch(self, path: str, value: Value) -> None:
+    def _ask(self, path: str, value: Value) -> None:
         self.touched = path
         self._notices.drop(path)
         if (before := self.value(path)) != value:
             self.previous[path] = before
         if no_effect(path, self._crowd.sim.situation):
             self._say(path, value)
+        self.switcher.request(path, value)
 
     def _say(self, path: str, value: Value) -> None:
         """Show the value that a technique is given, and why that has no effect now, if so."""

@@ -1,12 +1,12 @@
 """The timeline of a run: actions, keyframes, edits to undo and frame times, by tick.
 
-The state of a tick is the one after the actions that were given at it. The present tick may lie before the newest one: then
-the rest is the future that steps follow, until `truncate` drops it. Another crowd begins another timeline.
+The state of a tick is the one after the actions that were given at it. The present tick may lie before the newest one:
+then the rest is the future that steps follow, until `truncate` drops it. Another crowd begins another timeline.
 
 Keyframes are snapshots from which any later tick can be reached by steps, `every` ticks apart. That is at least half a
 second of the crowd's time, or as much more as it takes for them to reach a minute back within the memory bound, at most
-five seconds. Where they do not fit, the oldest that are closer together than that are thinned out, and then the oldest of
-all are dropped. A keyframe costs the copy of a snapshot, and nothing in other steps.
+five seconds. Where they do not fit, the oldest that are closer together than that are thinned out, and then the oldest
+of all are dropped. A keyframe costs the copy of a snapshot, and nothing in other steps.
 """
 
 from __future__ import annotations

@@ -207,7 +207,8 @@ class Experiments:
                 value, other = other, value
             title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
             self._begin(title, partial(self._measurement, path, value, other), lambda experiment: [
-                colour_of(found) for found in experiment.comparisons().values()], _result_of)
+                colour_of(found) for found in experiment.comparisons().values()], lambda experiment: {
+                    experiment.path: experiment.found.line(experiment.value, experiment.other)} if experiment.found else {})
 
     def ablate(self) -> None:
         """Each technique off in turn."""
@@ -267,11 +268,6 @@ class Experiments:
             dialog.ended()
             self._measured.update(dialog.results)
             worker.submit(give_back_freed)
-
-
-def _result_of(experiment: Measurement) -> Mapping[str, str]:
-    found = experiment.found
-    return {experiment.path: found.line(experiment.value, experiment.other)} if found else {}
 
 
 def other_value(technique: Technique, value: Value, before: Value | None) -> Value | None:

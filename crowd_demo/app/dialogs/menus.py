@@ -101,8 +101,9 @@ class Menus:
         touched = self._techniques.touched
         selected = next((number for number, technique in enumerate(TECHNIQUES) if technique.path == touched), 0)
         self._dialogs.open(ListDialog("Techniques", lambda: [
-            Item(self._technique_row(technique), partial(self.open_choices, technique), stays=True)
-            for technique in TECHNIQUES], selected))
+            Item(Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
+                     f"{no_effect(technique.path, self._crowd.sim.situation)} {technique.why}. Watch: {technique.watch}"),
+                 partial(self.open_choices, technique), stays=True) for technique in TECHNIQUES], selected))
 
     def open_choices(self, technique: Technique, at: tuple[int, int] | None = None) -> None:
         """The choices of a technique, and its present number if it is none of them."""
@@ -153,11 +154,6 @@ class Menus:
         state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)
         return Row(entry.label, ", ".join([*state, *filter(None, [self._keymap.key(entry.name)])]),
                    f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
-
-    def _technique_row(self, technique: Technique) -> Row:
-        idle = no_effect(technique.path, self._crowd.sim.situation)
-        return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
-                   f"{idle} {technique.why}. Watch: {technique.watch}")
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:

@@ -1,7 +1,7 @@
 """The numbers of the behaviour and of links in the window: sliders that are dragged, values that are typed, and presets.
 
-A drag sets a number several times per frame, and frames may come faster than steps; so the last value waits until a step was
-made since the last change: at most one action a tick. While the crowd is paused it waits until the drag ends.
+A drag sets a number several times per frame, and frames may come faster than steps; so the last value waits until a
+step was made since the last change: at most one action a tick. While the crowd is paused it waits until the drag ends.
 """
 
 from __future__ import annotations
@@ -73,19 +73,13 @@ class Numbers:
             self.dragged = None
             self._tune(path, value_of(self._crowd.sim.config, path))
 
-    def reset_all(self) -> None:
-        self.dragged = None
-        self._crowd.apply(SetNumbers())
-        self._notices.add("all numbers as in the configuration", NUMBERS)
-
-    def ship(self) -> None:
-        """Give all numbers the values that the program ships, whatever the configuration says."""
-        self.dragged = None
-        config = self._crowd.sim.config
-        shipped = type(config).model_validate({})
+    def reset_all(self, ship: bool = False) -> None:
+        """Give all numbers the values of the configuration, or, whatever it says, those that the program ships."""
+        self.dragged, config = None, self._crowd.sim.config
+        shipped = type(config).model_validate({}) if ship else config
         values = ((path, value_of(shipped, path)) for path, number in self._listed.items() if number.live != "no")
         self._crowd.apply(SetNumbers(tuple((path, value) for path, value in values if value != value_of(config, path))))
-        self._notices.add("all numbers as the program ships them", NUMBERS)
+        self._notices.add(f"all numbers as {'the program ships them' if ship else 'in the configuration'}", NUMBERS)
 
     def type_value(self, path: str) -> None:
         """Let the user type the value of a number; or say why it cannot be changed."""

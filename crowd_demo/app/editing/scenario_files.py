@@ -1,9 +1,9 @@
 """Saving what is on the screen as a scenario: NAME.yaml, and NAME.map where no shipped map gives the same tiles.
 
-The files hold the edited scenario at its start, which is what a restart begins with: walls that were built and torn down by
-hand, destinations, exits, forces that stay, numbers, techniques, the number of agents and the view. What events did is
-left out: it happens again.
-Before something is done that would lose what was built, the user is asked, unless a file holds it.
+The files hold the edited scenario at its start, which is what a restart begins with: walls that were built and torn
+down by hand, destinations, exits, forces that stay, numbers, techniques, the number of agents and the view. What events
+did is left out: it happens again. Before something is done that would lose what was built, the user is asked, unless a
+file holds it.
 """
 
 from __future__ import annotations
@@ -179,8 +179,8 @@ def files_of(name: str) -> tuple[Path, ...]:
 def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built: bool) -> dict[Path, str]:
     """Return the texts of the files that make a scenario begin as `start` does, in which there are no agents yet.
 
-    `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in the
-    map, exits first, forces are events of tick 0, all else belongs into `config`. Raises ValueError, in one line.
+    `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in
+    the map, exits first, forces are events of tick 0, all else belongs into `config`. Raises ValueError, in one line.
     """
     config, map_path = effective(shown._replace(sim=start)), path.with_suffix(".map")
     tiles = start.terrain.as_map(path.stem)

@@ -1,7 +1,8 @@
 """The tool that is held, how large its brush is, and its strokes.
 
-A stroke goes from press to release. The main thread notes where the mouse was; the thread that makes the steps turns that into
-actions, at most one a tick (while time stands still: one a frame), and joins the points, so a fast stroke has no gaps.
+A stroke goes from press to release. The main thread notes where the mouse was; the thread that makes the steps turns
+that into actions, at most one a tick (while time stands still: one a frame), and joins the points, so a fast stroke has
+no gaps.
 """
 
 from __future__ import annotations
@@ -220,7 +221,7 @@ class Tools:
     def flow(self) -> FlowView:
         counts = self._crowd.sim.counts
         start, end = (self._camera.world_to_screen(*end) for end in (counts.line[:2], counts.line[2:]))
-        flows = counts.line_flows(FLOW_S)
+        flows = counts.flows(FLOW_S, of_placed=True)
         left, right = flows[-1].tolist() if len(flows) else (0.0, 0.0)
         return FlowView(start, end, flows, tuple(f"{flow:.1f}/s, {count:,} so far" for flow, count in zip(
             (left, right), counts.both.tolist(), strict=True)))

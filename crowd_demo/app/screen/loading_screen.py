@@ -1,7 +1,7 @@
 """The screen that is shown while loading, and what is printed without a window.
 
-It shows the scenario's picture over its own blur, a bar, and what to try. Keys are kept for the program that comes, and their
-tries say so.
+It shows the scenario's picture over its own blur, a bar, and what to try. Keys are kept for the program that comes, and
+their tries say so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is shown over the picture for a while: lines, the caption of a scenario that opens, and its answer when it ends."""
+"""What is shown over the picture for a while: lines, and the caption of a scenario that has opened."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from typing import NamedTuple
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.resources import about, find_config, what_to_try
-from crowd_demo.measure.outcome import outcome_of
-from crowd_demo.render.hud.large_type import AnswerView, Caption, PastRun
-from crowd_demo.sim.simulation import Simulation
+from crowd_demo.render.hud.large_type import Caption
 
 CAPTION_S, FADE_S = 3.0, 0.4
-ANSWER_KEYS = {"restart": "again", "happen": "then {}", "export": "a page", "quit": "close"}  # which close it
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
 
@@ -96,43 +93,3 @@ class ShownCaption:
         if now >= self._end_s:
             self.end()
         return self._caption and self._caption._replace(alpha=min((self._end_s - now) / FADE_S, 1.0))
-
-
-# --- the answer ------------------------------------------------------------------------------------------------------
-
-class ShownAnswer:
-    """The answer to the question of a scenario, from the event that ends a run until a key or a click.
-
-    Runs are kept as long as the window is open. Two of them are compared if they have the same doors.
-    """
-
-    def __init__(self) -> None:
-        self.runs: list[PastRun] = []  # the last one is shown last
-        self.answer: AnswerView | None = None
-        self._seen: int | None = None  # the tick of the answer that was shown
-
-    def look(self, sim: Simulation, name: str | None, keymap: Keymap) -> None:
-        """Show the answer once there is one, until the crowd is no longer there. Call in every frame."""
-        end = sim.events.end_tick
-        if end == self._seen:
-            return
-        self._seen, self.answer = end, None
-        if end is None:
-            return
-        found, happened = outcome_of(sim), sim.events.happened
-        hands = {tick: event.text for number, event in enumerate(sim.config.events)
-                 if event.hand and (tick := happened.get(number)) is not None}
-        about = hands[max(hands)] if hands else name or "this run"
-        run = PastRun(about, found.answer_s or 0.0, found.passed, found.tenths_s)
-        if run not in self.runs[-1:]:
-            self.runs.append(run)
-        before = next((each for each in self.runs[-2::-1] if each.doors.keys() == run.doors.keys()), None)
-        by_hand = next((event.hand for event in sim.config.events if event.hand), "")
-        keys = [(action, key, what.format(by_hand)) for action, what in ANSWER_KEYS.items()
-                if (key := keymap.name(action)) and (by_hand or action != "happen")]
-        self.answer = AnswerView(found.said, found.first, run, before, keys)
-
-    def close(self) -> bool:
-        """Put the answer away; return whether there was one."""
-        was_shown, self.answer = self.answer is not None, None
-        return was_shown

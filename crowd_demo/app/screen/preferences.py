@@ -1,8 +1,8 @@
 """What a user prefers, in a file of the user's: size and colours of the HUD, what is unfolded, the window's size.
 
-A configuration that sets one of these wins, and so does the command line. Whatever the user changes in the window is written a
-second later, and on leaving. A file with a mistake is reported once, left alone, and not used. Of two programs that
-run at once the last one to write wins.
+A configuration that sets one of these wins, and so does the command line. Whatever the user changes in the window is
+written a second later, and on leaving. A file with a mistake is reported once, left alone, and not used. Of two
+programs that run at once the last one to write wins.
 """
 
 from __future__ import annotations

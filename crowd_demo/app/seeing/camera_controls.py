@@ -1,7 +1,7 @@
 """The view: smooth zoom, bookmarks, colour modes, and the actions that change them.
 
-Wheel and keys set how far to zoom; `glide` does a part of that in each frame, so that a notch takes about a sixth of a second.
-Without a window the whole zoom is made at once, so that pictures do not depend on the clock.
+Wheel and keys set how far to zoom; `glide` does a part of that in each frame, so that a notch takes about a sixth of a
+second. Without a window the whole zoom is made at once, so that pictures do not depend on the clock.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class CameraControls:
         ended = self._camera.zoom == before  # it cannot zoom any farther
         self.zoom_left = 1.0 if ended else self.zoom_left / factor
 
-    def look_at(self, x: float, y: float) -> None:
+    def look_at(self, x: float, y: float, zoom: float | None = None) -> None:
         self.zoom_left = 1.0
-        self._camera.look_at(x, y)
+        self._camera.look_at(x, y, zoom)
 
     # --- bookmarks ---------------------------------------------------------------------------------------------------
 
@@ -74,8 +74,7 @@ class CameraControls:
 
     def go_to(self, number: int) -> None:
         if number in self._bookmarks:
-            self.zoom_left = 1.0
-            self._camera.look_at(*self._bookmarks[number])
+            self.look_at(*self._bookmarks[number])
         else:
             self._notices.add(f"there is no bookmark {number} yet: Ctrl+Shift+{number} keeps this view", "bookmark",
                               holds=lambda: number not in self._bookmarks)

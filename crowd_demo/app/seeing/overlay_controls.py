@@ -1,7 +1,7 @@
 """The overlays that are shown: the main thread turns them on and off, the worker's thread draws them.
 
-Some are drawn on the ground, so that agents walk over them, the others over the finished picture. Over both comes what is
-inspected: the main thread says what, the worker's thread reads it, after each picture, for that runs a kernel.
+Some are drawn on the ground, so that agents walk over them, the others over the finished picture. Over both comes what
+is inspected: the main thread says what, the worker's thread reads it, after each picture, for that runs a kernel.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The second crowd of a split window: a copy of the first with another technique, or a run of another configuration.
 
-The copy begins from the crowd's present state and makes the same steps. A run of ours beside measured people begins at its own
-beginning, in their map, and is always made to the same tick; so it begins anew where the first goes back in time.
+The copy begins from the crowd's present state and makes the same steps. A run of ours beside measured people begins at
+its own beginning, in their map, and is always made to the same tick; so it begins anew where the first goes back in
+time.
 """
 
 from __future__ import annotations

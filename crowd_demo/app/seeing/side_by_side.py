@@ -23,7 +23,6 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd, SecondRun, config_beside
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.memory import TooManyError, check_agents
-from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
@@ -80,7 +79,11 @@ class SideBySide:
             self._notices.add(f"side by side: {error}", "split")
             return
         self.takes_turns, self._rates = False, (UNKNOWN, UNKNOWN)
-        config = self._config_of_run()
+        config = None  # of the run beside measured people, if there is one
+        try:
+            config = config_beside(self._crowd.sim.config)
+        except ConfigError as error:
+            self._notices.add(str(error).splitlines()[0], "split")
         self._is_compiled = config is not None
         if config:
             self.second = SecondRun(config)
@@ -88,14 +91,6 @@ class SideBySide:
             technique = self._technique
             self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
             self._choose(self.second.value)
-
-    def _config_of_run(self) -> Config | None:
-        """The configuration of the run beside measured people, if there is one."""
-        try:
-            return config_beside(self._crowd.sim.config)
-        except ConfigError as error:
-            self._notices.add(str(error).splitlines()[0], "split")
-            return None
 
     def next_value(self, backwards: bool = False) -> None:
         """Show the next choice on the right, but for the one that is on the left."""

@@ -1,12 +1,13 @@
 """Tours in the window: beginning one, what it does to the program, what it measures, and what its panel shows.
 
-A page is entered in three turns: what its step does is requested (a scenario may have to be opened, kernels to be compiled);
-when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. A request to
-go on before that takes effect once the numbers are there, for later pages may name them.
+A page is entered in three turns: what its step does is requested (a scenario may have to be opened, kernels to be
+compiled); when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled
+in. A request to go on before that takes effect once the numbers are there, for later pages may name them.
 
 Where the page itself has switched techniques, its times before and after are those of the card, as long as that is
-shown, and so is what the card tells of counters and readings: both are of the same steps. The card in its turn begins with
-the time that the tour has told before. What was told holds until something is changed: a page that changes nothing repeats it.
+shown, and so is what the card tells of counters and readings: both are of the same steps. The card in its turn begins
+with the time that the tour has told before. What was told holds until something is changed: a page that changes nothing
+repeats it.
 
 The page of a bet comes before that of its step, and does nothing: what the step does begins with the next page.
 """

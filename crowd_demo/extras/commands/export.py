@@ -150,8 +150,8 @@ def _run(args: argparse.Namespace, job: ExportJob) -> int:
 def main(source: str, file: str) -> None:
     """Export in a process of its own, beside frames: at the lowest priority, with lines about its progress.
 
-    The last line says what is wrong, if the exit code is not 0. When the parent closes standard input, it stops: at once
-    while it only compiles kernels, which can take minutes on a busy machine.
+    The last line says what is wrong, if the exit code is not 0. When the parent closes standard input, it stops: at
+    once while it only compiles kernels, which can take minutes on a busy machine.
     """
     from crowd_demo.host.child import exit_at_once, standard_lines
 

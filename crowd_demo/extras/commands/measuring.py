@@ -84,8 +84,8 @@ def watched(name: str, make: Callable[[Tell], Kind], conclude: Callable[[Kind], 
             progress: Callable[[str], ProgressLine] = ProgressLine) -> int:
     """Run an experiment, and say how far it is.
 
-    `make` prepares it, and tells what takes long. `conclude` shows what it has found, also if it was interrupted. A ValueError
-    is the user's mistake.
+    `make` prepares it, and tells what takes long. `conclude` shows what it has found, also if it was interrupted. A
+    ValueError is the user's mistake.
     """
     made, code = list[Kind](), OK
 

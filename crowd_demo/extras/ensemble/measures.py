@@ -1,7 +1,7 @@
 """What can be measured about a run, in the order of the registry (registry/built_in.py), and who looks at it every few steps.
 
-A measure reads a simulation between two steps and changes nothing. It adds up in the order of ids, so that neither the order
-in memory nor the number of threads can change its number.
+A measure reads a simulation between two steps and changes nothing. It adds up in the order of ids, so that neither the
+order in memory nor the number of threads can change its number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The walkable area as polygons: the outlines of its tiles, in Well-Known Text (OGC 06-103r4).
 
-A polygon is an area of free tiles that touch by their sides, with a hole for each part of it that is blocked. Its rings are
-simple, also where tiles touch by their corners: there two holes, or a hole and the outer ring, share a point.
+A polygon is an area of free tiles that touch by their sides, with a hole for each part of it that is blocked. Its rings
+are simple, also where tiles touch by their corners: there two holes, or a hole and the outer ring, share a point.
 """
 
 from __future__ import annotations

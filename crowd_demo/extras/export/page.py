@@ -1,9 +1,8 @@
 """A run as one HTML file that plays it in a browser, from the disk and without a network.
 
 The file is `assets/player.html` with a record about the run (JSON) and blocks of data: arrays in little-endian order,
-each compressed by gzip and in base64. Where people are says extras/export/tracks.py; ground and figures are this program's own
-pictures.
-docs/export.md describes the file.
+each compressed by gzip and in base64. Where people are says extras/export/tracks.py; ground and figures are this
+program's own pictures. docs/export.md describes the file.
 """
 
 from __future__ import annotations

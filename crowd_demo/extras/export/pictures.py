@@ -321,7 +321,8 @@ def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
 def write_pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped = lambda step: None) -> list[str]:
     """Make the run and write the file or folder, completely or not at all; say what was written.
 
-    Raises as `write` does, and ValueError if no agent has the id to be followed. `command` is what makes the file again.
+    Raises as `write` does, and ValueError if no agent has the id to be followed. `command` is what makes the file
+    again.
     """
     form = FILMS[asked.path.suffix.lower()]
     film = Film(shot.size, asked.fps, asked.frames + shot.card * math.ceil(CARD_S * asked.fps))

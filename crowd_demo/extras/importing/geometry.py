@@ -8,12 +8,12 @@ its kind: none or `walkable:`, the walkable area; `exit NAME:` or `start NAME:`.
     start west: POLYGON ((0 0, 4 0, 4 10, 0 10, 0 0))
 
 A `.json` or `.geojson` file is GeoJSON (RFC 7946) with metres as coordinates: a geometry, a Feature or a
-FeatureCollection, whose properties `kind` and `name` specify the same. In a `.dxf` drawing, closed polylines and circles
-on a layer `walkable`, `exit NAME` or `start NAME` are the polygons. Counts are checked before a text is parsed.
+FeatureCollection, whose properties `kind` and `name` specify the same. In a `.dxf` drawing, closed polylines and
+circles on a layer `walkable`, `exit NAME` or `start NAME` are the polygons. Counts are checked before a text is parsed.
 
 A tile is free where `shapely.contains_xy` finds its centre in the outer ring of a walkable polygon and in none of that
-polygon's holes; around the map lies a ring of walls. Notes list where a wall between two free tiles is lost, and where a
-passage is closed. For both, edges are crossed with the lines through the centres of rows and of columns: between two
+polygon's holes; around the map lies a ring of walls. Notes list where a wall between two free tiles is lost, and where
+a passage is closed. For both, edges are crossed with the lines through the centres of rows and of columns: between two
 crossings a line is either inside or outside, so one point of each stretch is tested. O(tiles + crossings), no kernels.
 """
 

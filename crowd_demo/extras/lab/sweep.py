@@ -1,8 +1,9 @@
 """One technique at each of its values (`crowd-demo sweep`): crowds that differ in that value, and the default's once more.
 
-They take turns of a few steps, in random order, after some steps to warm up; `crowd_demo.measure` says how times are compared.
-For techniques of the picture (culling, depth, blitter) pictures are drawn into memory. Counters are means over the steps;
-locality is that of memory after the last step, whose state is that of `crowd-demo --headless --frames` with 10 frames more.
+They take turns of a few steps, in random order, after some steps to warm up; `crowd_demo.measure` says how times are
+compared. For techniques of the picture (culling, depth, blitter) pictures are drawn into memory. Counters are means
+over the steps; locality is that of memory after the last step, whose state is that of `crowd-demo --headless --frames`
+with 10 frames more.
 """
 
 from __future__ import annotations

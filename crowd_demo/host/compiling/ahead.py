@@ -1,8 +1,8 @@
 """Which kernels a set of options will run, found without running any of them on the crowd.
 
-A small copy of the simulation, of the same behaviour, lists the launches of a step and of a frame. These have the types of the
-real ones, for types depend on neither the number of agents nor the map. Making the copy may run kernels, listing its
-launches runs none. It takes a few milliseconds.
+A small copy of the simulation, of the same behaviour, lists the launches of a step and of a frame. These have the types
+of the real ones, for types depend on neither the number of agents nor the map. Making the copy may run kernels, listing
+its launches runs none. It takes a few milliseconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
 
-The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all end at
-about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only time.
+The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all
+end at about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only
+time.
 
 There may be several owners, each with a list of its own, for which it works; helpers go through all lists. When a core
 is free, one more helper compiles what no owner wants yet.
@@ -129,8 +130,8 @@ class Compilers:
     def start_early(self) -> None:
         """Start helpers if nothing was ever compiled by this version: they need two seconds to start.
 
-        Where they are copies, wait for the first process. It has compiled what a crowd is built with, which this one then
-        only loads: a process that compiles keeps 50 MB.
+        Where they are copies, wait for the first process. It has compiled what a crowd is built with, which this one
+        then only loads: a process that compiles keeps 50 MB.
         """
         if self._source or cache.is_empty():
             self.start()
@@ -217,8 +218,8 @@ class Compilers:
     def compile_choices(self, options: Optimizations) -> None:
         """Compile the kernels of all other choices than these options, and of all colour modes, when a core is free.
 
-        A technique that is switched on for the first time is then loaded (0.01 s) instead of compiled (seconds). Helpers for
-        one that is switched on before are started, too.
+        A technique that is switched on for the first time is then loaded (0.01 s) instead of compiled (seconds).
+        Helpers for one that is switched on before are started, too.
         """
         if not CACHE_LASTS or self._idle or self._has_all_choices:
             return

@@ -1,13 +1,13 @@
 """Other processes compile kernels into the cache, from which this one loads them in a fraction of the time.
 
-Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame would
-wait some forty times for the thread that compiles. A `Helper` has kernels compiled by one process after another, which it
-takes from a `CompilerSource`.
+Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame
+would wait some forty times for the thread that compiles. A `Helper` has kernels compiled by one process after another,
+which it takes from a `CompilerSource`.
 
-On Linux one process has the compiler ready, and a small crowd to find kernels with, and makes copies of itself (forks), which
-compile: a copy is there in 10 ms and shares what the first one has in memory. Each kernel leaves 3 to 4 MB behind, which a
-copy takes with it when it ends. Elsewhere each process is started anew. All of them end when their input does, which is when
-the program ends or crashes.
+On Linux one process has the compiler ready, and a small crowd to find kernels with, and makes copies of itself (forks),
+which compile: a copy is there in 10 ms and shares what the first one has in memory. Each kernel leaves 3 to 4 MB
+behind, which a copy takes with it when it ends. Elsewhere each process is started anew. All of them end when their
+input does, which is when the program ends or crashes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def ahead_of(config: str) -> KernelFinder:
 def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None:
     """Compile the kernel of each key that comes, with the options that need it; repeat the key once it is in the cache.
 
-    For ALL_CHOICES, which compiles only when a core is free, the answer is empty if no kernel is left or none can be kept.
+    For ALL_CHOICES, which compiles only when a core is free, the answer is empty if no kernel is left or none can be
+    kept.
     """
     from crowd_demo.compute.jit import compile_launches, is_on_disk
     from crowd_demo.host.compiling.ahead import key_of

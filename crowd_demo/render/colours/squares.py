@@ -107,11 +107,14 @@ def _square_at(x: Float, y: Float, squares: CountedSquares) -> Int:
 
 # --- where agents are ------------------------------------------------------------------------------------------------
 
+INFINITE = np.float32(np.inf)
+
+
 @kernel
 def find_ends(worker: int, workers: int, x: Floats, y: Floats, slots: Ints, ends: Floats) -> None:
     """The least and the greatest y and x of this worker's share of the slots, lane by lane: `ends[worker]`."""
     first, last = share_of_registers(slots.shape[0], worker, workers)
-    left, right = splat(np.float32(np.inf), lane_numbers()), splat(np.float32(-np.inf), lane_numbers())
+    left, right = splat(INFINITE, lane_numbers()), splat(-INFINITE, lane_numbers())
     top, bottom = left, right
     for at in range(first, last, LANES):
         across, down = gather(x, sixteen(slots, at)), gather(y, sixteen(slots, at))

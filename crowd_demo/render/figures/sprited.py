@@ -53,7 +53,7 @@ SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two no
 FADE = 1.15**2
 LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
 MAX_EXPOSURE = 4.0
-SPECK_PX, MANY = 4.0, 100_000  # the least area of outlined figures that are light, while there are fewer than so many
+SHADOW_PX, SPECK_PX, MANY = 2.5, 5.0, 100_000  # areas of outlined figures that are light, while there are fewer
 
 
 def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameInput, ordered: bool = False) -> None:
@@ -256,7 +256,7 @@ class Sprited(ABC):
             light = Shades(self._number[:len(slots)], self._means.colours)
         area_px = self._area_px(now, shades)
         if self.OUTLINED and now.handles.limit < MANY:
-            self._add_light(frame, now, slots, light._replace(palette=np.zeros_like(light.palette)), SPECK_PX)
+            self._add_light(frame, now, slots, light._replace(palette=np.zeros_like(light.palette)), SHADOW_PX)
             area_px = max(area_px, SPECK_PX)
         return self._add_light(frame, now, slots, light, area_px)
 

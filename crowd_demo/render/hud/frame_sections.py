@@ -1,7 +1,7 @@
 """What a step, drawing it, and both cost: the line of the compact HUD, and the left panel's sections on time.
 
-A frame is one step and drawing it. How many frames the window displays in a second, and how many steps lie between
-two of them, are numbers of their own. The graph has a column for each displayed frame, the stages stacked, and a line at
+A frame is one step and drawing it. How many frames the window displays in a second, and how many steps lie between two
+of them, are numbers of their own. The graph has a column for each displayed frame, the stages stacked, and a line at
 16.7 ms. NumPy colours all columns at once: about 0.3 ms for 240 x 64 pixels.
 """
 
@@ -137,14 +137,11 @@ def draw_line(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas
 def draw_header(on: Canvas, top: float, rates: Rates, sums: Mapping[str, float], units: str) -> None:
     """Draw FPS and the ms of a frame, the one that the user prefers first, above a bar of the three parts."""
     facts = [(f"{rates.fps:.0f}", SHOWN), (digits_text(rates.frame_ms, 10), COST)]
-    middle, right = top + 12, LEFT_WIDTH - PAD
-    first, second = facts if units == "fps" else facts[::-1]
-    end = on.left(first[0], PAD, middle, LARGE, bold=True)
-    end = on.left(first[1], end + 6, middle + 1.5, NORMAL, DIM)
-    on.target((PAD, top, end - PAD, 24), "fact", first[1])
-    start = on.right(second[1], right, middle + 1.5, NORMAL, DIM)
-    start = on.right(second[0], start - 6, middle, LARGE, bold=True)
-    on.target((start, top, right - start, 24), "fact", second[1])
+    for is_second, (value, name) in enumerate(facts if units == "fps" else facts[::-1]):
+        wide = on.width(value, LARGE, True) + 6 + on.width(name)
+        x = LEFT_WIDTH - PAD - wide if is_second else PAD
+        on.left(name, on.left(value, x, top + 12, LARGE, bold=True) + 6, top + 13.5, NORMAL, DIM)
+        on.target((x, top, wide, 24), "fact", name)
     left, per_ms = float(PAD), (INNER - 4) / max(sum(sums.values()), 1e-9)
     for part, ms in sums.items():
         if ms > 0:

@@ -1,9 +1,10 @@
 """The HUD: a line and nine keys, or two columns of panels; what belongs below the picture, what is open, and a tooltip.
 
-Compact, it shows agents, FPS and ms in a line at the left, and the techniques of the digit keys at the right. In full the
-left column shows what a frame costs and what the crowd does (frame_sections.py, sections.py), the right one all techniques;
-a narrow window shows one of them at a time. Below the right one is what was requested by itself: an agent, charts, the
-minimap. From the lower edge are stacked the timeline, a strip (time, jobs, one message or legend, keys), and a tour.
+Compact, it shows agents, FPS and ms in a line at the left, and the techniques of the digit keys at the right. In full
+the left column shows what a frame costs and what the crowd does (frame_sections.py, sections.py), the right one all
+techniques; a narrow window shows one of them at a time. Below the right one is what was requested by itself: an agent,
+charts, the minimap. From the lower edge are stacked the timeline, a strip (time, jobs, one message or legend, keys),
+and a tour.
 
 A panel is rendered to a canvas of its own `REFRESH_HZ` times a second, the two by turns, so most frames cost two blits.
 """
@@ -30,7 +31,6 @@ from crowd_demo.render.hud.panel_layout import (
     RIGHT_WIDTH,
     ROW,
     STRIP_HEIGHT,
-    PanelSection,
     PlacedCanvas,
     bar_of,
     draw_panel,
@@ -83,8 +83,7 @@ class Hud:
         self.panels: tuple[Canvas, ...] = ()  # the left and the right one as they were rendered last
         self.is_wide = True  # is there room for both columns?
         self._bar = TimelineBar(self.pen)
-        self._drawn_at: list[float] = []  # when each panel was
-        self._drawn_as: object = None  # what the panels depend on beside numbers
+        self._renewed_s, self._turn = -math.inf, 0  # when a panel was rendered again last, and how many were by then
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._gap = pygame.Surface((1, 1)), 0  # this frame's
         self._free = pygame.Rect(0, 0, 1, 1)  # what nothing was placed in yet
@@ -292,7 +291,12 @@ class Hud:
         left, top = self._free.topleft
         if status.panels.hud == "off":
             return left, top, self._free.right
-        self._refresh(sim, status, room or self._free.height, now_s)
+        if now_s - self._renewed_s >= 0.5 / REFRESH_HZ:
+            self._renewed_s, self._turn = now_s, self._turn + 1
+        rooms = self._free.height, room or self._free.height
+        looks = rooms, self._on.get_size(), status.panels, status.touched, status.paused, status.numbers, self._numbers.first
+        self.panels = tuple(self._rendered(f"panel {side}", (looks, (self._turn + 1 - side) // 2), partial(
+            self._panel, side, sim, status, rooms[side])) for side in (0, 1))
         is_compact, right = status.panels.hud == "compact", self._free.right
         if self._has(0, status):
             self._place(self.panels[0], (left, top))
@@ -306,35 +310,19 @@ class Hud:
             self._free.left, self._free.width = left, max(right - left, 1)
         return left, top, right
 
-    def _refresh(self, sim: Simulation, status: Status, right_room: int, now_s: float) -> None:
-        """Render the older panel if it is due, or both if they have to look different."""
-        period, rooms = 1 / REFRESH_HZ, (self._free.height, right_room)
-        drawn_as = (self._on.get_size(), rooms, self.scale, status.panels, status.touched, status.paused,
-                    status.numbers, self._numbers.first)
-        if drawn_as != self._drawn_as:
-            self._drawn_as = drawn_as
-            self.panels = tuple(self._panel(side, sim, status, rooms[side]) for side in (0, 1))
-            self._drawn_at = [now_s, now_s - period / 2]
-        older = self._drawn_at.index(min(self._drawn_at))
-        if now_s - self._drawn_at[older] >= period:
-            renewed = self._panel(older, sim, status, rooms[older])
-            self.panels = (self.panels[0], renewed) if older else (renewed, self.panels[1])
-            self._drawn_at[older] = now_s
-
     def _panel(self, side: int, sim: Simulation, status: Status, room_px: int) -> Canvas:
         if status.panels.hud == "compact" and side == 0:
             return draw_line(sim, status, self.pen, self.scale)
         room = room_px / self.scale
-        sections = switchboard_sections(sim, status, self.keys) if side else self._left_sections(sim, status, room)
+        if side:
+            sections = switchboard_sections(sim, status, self.keys)
+        else:  # those that are always shown, then those that are folded at first
+            sections = sorted([*frame_sections(sim.profile, status, self.graph), *scenario_sections(sim, self.keys),
+                               *crowd_sections(sim, status.readings, self.colours)],
+                              key=lambda each: each.headline is not None and each.chip is None)
+            self._numbers = RowsInView.of(len(status.numbers), self._numbers.first, room, sections)
+            sections.append(number_section(status.numbers, self._numbers))
         return draw_panel(sections, (LEFT_WIDTH, RIGHT_WIDTH)[side], room, status.panels.opened, self.pen, self.scale)
-
-    def _left_sections(self, sim: Simulation, status: Status, room: float) -> list[PanelSection]:
-        """Those that are always shown, then those that are folded at first."""
-        sections = sorted([*frame_sections(sim.profile, status, self.graph), *scenario_sections(sim, self.keys),
-                           *crowd_sections(sim, status.readings, self.colours)],
-                          key=lambda each: each.headline is not None and each.chip is None)
-        self._numbers = RowsInView.of(len(status.numbers), self._numbers.first, room, sections)
-        return [*sections, number_section(status.numbers, self._numbers)]
 
     # --- between them ------------------------------------------------------------------------------------------------
 

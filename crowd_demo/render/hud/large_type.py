@@ -1,7 +1,7 @@
 """What is shown of a scenario in large type: the caption when it opens, and the answer to its question when it ends.
 
-The caption is its name, what one sees, and a key to press, over the lower part of the picture. The answer stands beside that
-of the run before.
+The caption is its name, what one sees, and a key to press, over the lower part of the picture. The answer stands beside
+that of the run before.
 """
 
 from __future__ import annotations

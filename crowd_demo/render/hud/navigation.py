@@ -3,9 +3,9 @@
 The minimap is the whole world, small, with its crowd, the view, and the frozen frustum. The ground has the mean
 colour of each tile; the crowd is a sample, drawn on it some times a second and kept in between.
 
-The timeline is a bar at the lower edge that shows how far back one can go, and how long the frames took then. It
-spans the last minute. What can be returned to is lighter; a line marks the present tick, and a small triangle each event
-that happened, with its text when the cursor is there. The bar is rendered a few times a second, and only lines and triangles
+The timeline is a bar at the lower edge that shows how far back one can go, and how long the frames took then. It spans
+the last minute. What can be returned to is lighter; a line marks the present tick, and a small triangle each event that
+happened, with its text when the cursor is there. The bar is rendered a few times a second, and only lines and triangles
 move in between.
 """
 

@@ -1,7 +1,7 @@
 """The layout of the HUD: sections of panels, panels in the window, and what these cover.
 
-A panel is a column of sections. Most are folded to a row with a name and a headline figure; a click on it unfolds them, and
-is remembered. Of those that were unfolded a small window shows as many as it has room for, the last ones first. The
+A panel is a column of sections. Most are folded to a row with a name and a headline figure; a click on it unfolds them,
+and is remembered. Of those that were unfolded a small window shows as many as it has room for, the last ones first. The
 techniques that are on decide which sections there are, not the readings: a value that was not read yet is shown as a
 dash, and the panel keeps its height.
 """

@@ -1,8 +1,8 @@
 """The sections of the panels but those on time: on the left what the crowd does, on the right the techniques.
 
-On the left: how many agents there are, the work they make, and the errors of approximate techniques. A scenario in which
-something happens has a section of its own: its clock, who is left, the flow over each line, the answer. It is read from the
-state of the crowd alone, so it is right after going back, in a replay and after loading. On the right:
+On the left: how many agents there are, the work they make, and the errors of approximate techniques. A scenario in
+which something happens has a section of its own: its clock, who is left, the flow over each line, the answer. It is
+read from the state of the crowd alone, so it is right after going back, in a replay and after loading. On the right:
 every technique of the registry with its key and its value, a section a group. An inactive technique, whose value
 changes nothing at present, is dimmed. The one that was changed last is highlighted; its value, if it is a number,
 stands between the keys that change it.
@@ -136,13 +136,15 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
                  for number, (name, count) in enumerate(states.items())]
     work, memory = work_facts(counters), memory_facts(counters, readings)
     sorting = sorting_facts(sim, inactive(sim.situation))
+    limited = readings.field if has_field(sim) else readings.neighbour_limit if is_limited(sim) else None
+    errors = [error.mean for error in (readings.stagger if is_staggered(sim) else None, limited) if error]
     return [
         PanelSection("crowd", facts_height(4) + 4, partial(draw_led, facts=crowd, has_line=True), None),
         *([PanelSection("states", facts_height(len(states)) + 4, partial(draw_facts, facts=in_states), None)]
           if states else []),
         _folded("neighbours", work, f"{work['neighbours']} of {work['candidates']} tested"),
         PanelSection("errors", ERRORS_HEIGHT, partial(draw_errors, sim=sim, readings=readings),
-                     error_text(sim, readings)),
+                     f"~ {percent(max(errors))}" if errors else UNREAD),
         *([PanelSection("births and deaths", facts_height(4) + CURVE_HEIGHT + 6,
                         partial(draw_life, sim=sim, counters=counters),
                         f"{counters.get('births', 0):,.1f} and {counters.get('deaths', 0):,.1f} per step")]
@@ -156,12 +158,6 @@ def _folded(name: str, facts: Mapping[str, str], headline: str) -> PanelSection:
     listed = [Fact(*fact) for fact in facts.items()]
     headline = UNREAD if UNREAD in headline else headline
     return PanelSection(name, facts_height(4) + 3, partial(draw_led, facts=listed), headline)
-
-
-def error_text(sim: Simulation, readings: Readings) -> str:
-    limited = readings.field if has_field(sim) else readings.neighbour_limit if is_limited(sim) else None
-    known = [error.mean for error in (readings.stagger if is_staggered(sim) else None, limited) if error]
-    return f"~ {percent(max(known))}" if known else UNREAD
 
 
 def draw_led(on: Canvas, top: float, facts: Sequence[Fact], has_line: bool = False) -> float:

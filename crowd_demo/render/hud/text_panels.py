@@ -448,7 +448,7 @@ def _key(key: Key, ruler: Canvas, wide: float = KEY_WIDTH) -> LegendPart:
     dashes, width, height = ((0.0, 7.0, 14.0), 4.0, 3.0) if key.dashed else ((0.0,), wide, 8.0)
 
     def draw(on: Canvas, x: float, middle: float) -> None:
-        on.rect(EDGE, (x - 1, middle - 5, wide + 2, 10), radius=2)
+        on.rect(EDGE if key.dashed else FAINT, (x - 1, middle - 5, wide + 2, 10), radius=2)
         for dash in dashes:
             on.rect(key.colour, (x + dash, middle - height / 2, width, height))
         on.left(key.what, x + wide + 6, middle, SMALL, DIM)

@@ -171,7 +171,7 @@ FEWER = Shape("disc", ((5.5, 4),), 2.7), Shape("box", ((1.5, 7.5), (9.5, 15)), 3
 BACK = (Shape("lines", [(8 + 5.5 * math.cos(angle), 9.5 + 5 * math.sin(angle))  # an arrow that turns back
                         for angle in map(math.radians, range(-160, 100, 20))]),
         Shape("polygon", ((0.5, 8.5), (6.5, 9.5), (2.5, 3.5))))
-ACROSS = Shape("polygon", ((15, 8), (10, 4.5), (10, 11.5)))
+ACROSS = Shape("polygon", ((15, 8), (10.5, 4.5), (10.5, 11.5)))
 ICONS: Mapping[str, Sequence[Shape]] = {
     "hand": (Shape("polygon", ((3, 1), (3, 13.5), (6.3, 10.6), (8.6, 15.3), (10.6, 14.3), (8.4, 9.8), (12.8, 9.4))),),
     "wall": BRICKS,

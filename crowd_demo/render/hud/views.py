@@ -1,7 +1,7 @@
 """What is open over the picture: a list to choose from, a table of results, a question or a field to type into.
 
-All of them are one record, `ListView`, that a dialog of the program makes, and are drawn alike. Rows are targets, so the
-mouse finds them.
+All of them are one record, `ListView`, that a dialog of the program makes, and are drawn alike. Rows are targets, so
+the mouse finds them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 from crowds import simulation
 from driven import Driven
 
-from crowd_demo.app.crowd.meter_schedule import EVERY_S, PAUSE, Meters
+from crowd_demo.app.crowd.pace import EVERY_S, PAUSE, Meters
 from crowd_demo.sim.metrics.readings import METERS, Meter
 
 
@@ -39,7 +39,7 @@ def read(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return len(names)
         return METERS[name]._replace(measure=measure)
 
-    monkeypatch.setattr("crowd_demo.app.crowd.meter_schedule.METERS", {name: meter(name) for name in METERS})
+    monkeypatch.setattr("crowd_demo.app.crowd.pace.METERS", {name: meter(name) for name in METERS})
     return names
 
 
@@ -108,7 +108,7 @@ def test_exact_techniques_leave_the_errors_as_they_are_and_what_no_longer_applie
 
 
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.crowd.meter_schedule.PAUSE", 0)
+    monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
     driven.program.panels.next_mode(backwards=True)
     driven.frames(6)
     assert not any(driven.status().readings)
@@ -126,7 +126,7 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
 
 def test_readings_come_and_go_with_the_techniques_that_they_are_about_and_with_the_crowd(
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.crowd.meter_schedule.PAUSE", 0)
+    monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
     for paused in (False, True):  # from off to first to nearest
         driven.press("k")
         driven.settle()

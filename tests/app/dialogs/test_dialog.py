@@ -188,7 +188,7 @@ def test_the_list_of_keys_names_every_action_and_technique_with_all_its_keys(dri
 def test_the_mouse_chooses_a_value_drags_a_number_and_folds_a_section(driven: Driven) -> None:
     options = driven.program.sim.optimizations
     driven.frames(2)
-    driven.drag(driven.find("technique", "depth"))
+    driven.drag(driven.find("value", "depth"))
     assert [row.text for row in driven.view().rows] == list(BY_PATH["depth"].choices)
     driven.frames()
     driven.drag(driven.find("row", "1"))

@@ -152,8 +152,8 @@ def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Win
     window.frames(2)
     assert window.program.sim.numbers.values == sim.numbers.values and window.value("flock.align") == value
     sim, shown = window.program.sim, window.program._on_screen()
-    assert f"--set flock.align={value:g}" in copy(shown, "20k-flock").text
-    text = copy(shown, None, as_yaml=True).text
+    assert f"--set flock.align={value:g}" in copy(shown, "20k-flock")[0]
+    text = copy(shown, None, as_yaml=True)[0]
     assert f"align: {value:g}" in text and "Tune" not in text
     (tmp_path / "copied.yaml").write_text(text, "utf-8")
     copied = Simulation(load_config(tmp_path / "copied.yaml"))

@@ -27,7 +27,7 @@ def test_a_wall_a_door_and_its_flow_take_four_actions(driven: Driven) -> None:
     sim, expected = driven.program.sim, np.zeros(2, np.int64)
     assert sim.counts.has_line and driven.status().flow
     start = sim.counts.both.copy()
-    for _ in range(200):
+    for _ in range(900):
         columns, order = sim.agents.columns, np.argsort(sim.agents.columns.id[:sim.agents.count])
         before = columns.x[order].copy(), columns.y[order].copy()
         driven.frames()

@@ -298,8 +298,8 @@ def test_a_press_puts_a_force_a_drag_leads_it_and_a_press_on_it_removes_it(hands
     assert shown.text == "attract, 8.0 m" and shown.radius == 104
     stroke(hands, (200, 100), (260, 140), (320, 180))
     assert forces(hands) == [("attract", (320, 180), 104)]
-    ring, = hands.status().rings
-    assert ring.at == pytest.approx((320, 180)) and ring.radius == 104 and ring.icon == "attract"
+    (at, radius, icon), = hands.status().rings
+    assert at == pytest.approx((320, 180)) and radius == 104 and icon == "attract"
     ticks = [tick for tick, _ in actions(hands, PutForce)]
     assert len(ticks) == len(set(ticks)) >= 2
     take(hands, "tool_repel")

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from crowd_demo.app import copying
 from crowd_demo.app.copying import MAX_CHARACTERS, Shown, copy, setting
 from crowd_demo.cli.arguments import parser_of
-from crowd_demo.cli.run import RUN, _source
+from crowd_demo.cli.run import RUN
 from crowd_demo.config.loader import load_config, parse_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
@@ -39,7 +39,7 @@ def configured_view(config: Config, size: tuple[int, int]) -> Camera:
 def shown(config: Config, **changes: Any) -> Shown:
     """A program that has just begun, but for what is changed."""
     camera = changes.pop("camera", None) or configured_view(config, (config.window.width, config.window.height))
-    sim: Any = SimpleNamespace(tick=0, history=[], settings=config)
+    sim: Any = SimpleNamespace(tick=0, history=[], settings=config, counts=SimpleNamespace(line=config.measure.line))
     return Shown(config, sim, camera, configured_view(config, camera.size), config.optimizations, config.agents,
                  config.time.speed, config.window.fullscreen, config.window.hud, False,
                  config.scene.colours, config.scene.overlays)._replace(**changes)
@@ -53,7 +53,8 @@ def command_parts(text: str) -> list[str]:
 
 def parsed(text: str) -> Config:
     """The effective configuration of a command."""
-    return _source(parser_of("run", RUN).parse_args(command_parts(text)))[0]
+    found: Any = RUN.read(parser_of("run", RUN).parse_args(command_parts(text)))
+    return found[0]
 
 
 def read(text: str, folder: Path) -> Config:
@@ -76,16 +77,16 @@ def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
                                                     "threads": 2, "simd": False})
     screen = shown(config, camera=looked(1234.5678901234567, 0.1, 2 / 3), techniques=techniques, agents=12_000, speed=1 / 8,
                    hud="compact", overlays=("streams", "cells"))
-    command, yaml = copy(screen, "20k"), copy(screen, None)
-    assert command.about == "YAML, for the command would be longer than 400 characters"
-    for config in (read(command.text, tmp_path), read(yaml.text, tmp_path)):
+    (command, about), (yaml, _) = copy(screen, "20k"), copy(screen, None)
+    assert about == "YAML, for the command would be longer than 400 characters"
+    for config in (read(command, tmp_path), read(yaml, tmp_path)):
         assert config == copying.effective(screen)
         assert config.optimizations == techniques and config.scene.overlays == ("streams", "cells")
         view = configured_view(config, (config.window.width, config.window.height))
         assert (view.x, view.y, view.zoom, view.size) == (1234.5678901234567, 0.1, 2 / 3, (1000, 700))
     fewer = screen._replace(techniques=with_values(load_config("20k").optimizations, {"cull": "off"}))
     text, about = copy(fewer, "20k")
-    assert about == "a command: 20k with 13 changes" and len(text) < MAX_CHARACTERS and text.count("\n") == 1
+    assert about == "a command: 20k with 12 changes" and len(text) < MAX_CHARACTERS and text.count("\n") == 1
     assert parsed(text) == copying.effective(fewer)
 
 
@@ -122,19 +123,19 @@ def test_a_file_that_is_gone_or_changed_meanwhile(tmp_path: Path, monkeypatch: p
 @quick
 def test_what_no_configuration_says_is_said_in_comments(tmp_path: Path) -> None:
     config = load_config("20k", {"world": {"width": 60_000, "height": 4000}, "map": None})
-    sim = SimpleNamespace(tick=812, settings=config, history=[
+    sim = SimpleNamespace(tick=812, settings=config, counts=SimpleNamespace(line=config.measure.line), history=[
         (1, Populate(5)), (2, Switch("cull", "off")), (3, SetWalls((0, 0, 1, 1), True)),
         (4, Place(0, 1.0, 2.0)), (5, Place(0, 1.0, 3.0))])
     camera = Camera((60_000.0, 4000.0), (1280, 720))
     camera.look_at(30_000.0, 2000.0, 0.03)
     screen = shown(config, sim=sim, camera=camera, frozen=True)
-    for text in (copy(screen, "20k").text, copy(screen, "20k", as_yaml=True).text):
+    for text, _ in (copy(screen, "20k"), copy(screen, "20k", as_yaml=True)):
         comments = [line for line in text.splitlines() if line.startswith("# ") and "crowd-demo" not in line]
         assert comments == ["# the screen was at tick 812, this begins at tick 0",
                             "# agents that were put elsewhere: not in this",
                             "# zoom 0.03: a configuration begins at 0.05, or with the whole world, as this does",
                             "# the frozen frustum: not in this"]
-    assert parsed(copy(screen, "20k").text).camera.zoom is None
+    assert parsed(copy(screen, "20k")[0]).camera.zoom is None
     assert read(text, tmp_path).world.width == 60_000
 
 

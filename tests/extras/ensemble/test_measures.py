@@ -26,7 +26,7 @@ from crowd_demo.extras.ensemble.measures import (
 )
 from crowd_demo.registry.built_in import MEASURES, of_column
 from crowd_demo.registry.entries import FOLDS, load
-from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import CREEPING, QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import weidmann
 from crowd_demo.sim.simulation import Simulation
 
@@ -47,7 +47,7 @@ def test_people_are_measured_as_one_would_by_hand(crowd: Simulation) -> None:
     people: Any = crowd.agents.by_id()
     assert stuck(crowd) == sum(state == STUCK for state in people.state.tolist()) / 500
     assert waiting(crowd) == sum(state == WAITING for state in people.state.tolist()) / 500
-    assert queuing(crowd) == sum(state == QUEUING for state in people.state.tolist()) / 500
+    assert queuing(crowd) == sum(state in (QUEUING, CREEPING) for state in people.state.tolist()) / 500
     squares = Counter((int(x // 48), int(y // 48)) for x, y in zip(people.x.tolist(), people.y.tolist(), strict=True))
     assert densest(crowd) == max(squares.values())
     body = crowd.config.crowd.body

@@ -10,13 +10,16 @@ from crowd_demo.extras.gpu.light_on_gpu import LightOnGpu
 from crowd_demo.measure.crowd_variant import Picture, picture_hash
 from crowd_demo.render import scene
 from crowd_demo.render.camera import View
+from crowd_demo.render.figures import sprited
 
 pytestmark = pytest.mark.quick
 
 
 @pytest.fixture(autouse=True)
 def gpu(monkeypatch: pytest.MonkeyPatch) -> GraphicsProcessor:
+    assert sprited.MANY <= scene.WORTH_A_GPU, "a crowd that a GPU draws has no shadows"
     monkeypatch.setattr(scene, "WORTH_A_GPU", 1)
+    monkeypatch.setattr(sprited, "MANY", 0)
     return install_gpu(monkeypatch, 300)
 
 
@@ -41,7 +44,8 @@ def test_the_picture_is_the_same(colours: str, side: int) -> None:
 def test_so_is_the_picture_of_people(colours: str) -> None:
     pictures = {}
     for device in ("cpu", "cuda"):
-        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000, scene__colours=colours)
+        sim = simulation(name="100k", agents=2000, world__width=9000, world__height=9000, scene__colours=colours,
+                         camera__zoom=0.06)
         sim.optimizations.device = device
         sim.step(20)
         picture = Picture(sim, size=(320, 240))

@@ -136,8 +136,9 @@ class OpenEnds:
 class ClosedRing:
     """The corridor's right end is its left end.
 
-    Before each step, who has left it on one side comes in on the other, and copies of those near an end stand beyond the other
-    one, so that nobody sees a seam. Copies have ids of their own and live for one step. Everybody's goal is straight ahead.
+    Before each step, who has left it on one side comes in on the other, and copies of those near an end stand beyond
+    the other one, so that nobody sees a seam. Copies have ids of their own and live for one step. Everybody's goal is
+    straight ahead.
     """
 
     def __init__(self, sim: Simulation, scene_map: SceneMap) -> None:
