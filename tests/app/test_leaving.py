@@ -18,6 +18,8 @@ def is_asking(driven: Driven) -> bool:
 def test_esc_closes_what_is_open_then_asks_and_esc_or_enter_leave(driven: Driven, answer: str) -> None:
     driven.keys("f1", "escape")
     assert not driven.program.dialogs.top
+    driven.keys("f6", "escape")
+    assert not driven.program.inspector.active and not driven.program.dialogs.top
     driven.press("escape")
     assert is_asking(driven) and driven.program.running
     driven.press(answer)
