@@ -187,7 +187,7 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     assert program.sim.agents.count == count and program.sim.optimizations.neighbours != "none"
     assert program.sim.tick == tick + 6 and "this is a replay: it takes no changes" in driven.status().notices
     driven.press("tab")
-    assert program.panels.now.hud != "full"
+    assert program.panels.now.hud == "full"
     while not program.crowd.paused:
         driven.frames()
     assert player.parted is None and program.sim.tick == script.parts[-1].end

@@ -121,7 +121,7 @@ LIES: dict[str, tuple[Callable[[Snapshot], bytes], str]] = {
     "outside": (lambda s: with_column(s, "x", 1e6), "column x has 1000000 for agent "),
     "left": (lambda s: with_column(s, "y", -0.5), "column y has -0.5 for agent "),
     "goal": (lambda s: with_column(s, "goal", 99), "column goal has 99 for agent "),
-    "state": (lambda s: with_column(s, "state", 4), "column state has 4 for agent "),
+    "state": (lambda s: with_column(s, "state", 5), "column state has 5 for agent "),
     "kind": (lambda s: changed(s, kinds=np.full_like(s.kinds, 9)), "tiles that no wall makes"),
     "tiles": (lambda s: changed(s, kinds=s.kinds[1:]), "tiles that no wall makes"),
     "prices": (lambda s: changed(s, crowding=s.crowding - 8), "crowding: not the prices of these tiles"),
