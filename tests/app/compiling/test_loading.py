@@ -22,7 +22,6 @@ from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
-from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.large_type import Caption
 
@@ -143,8 +142,7 @@ def test_it_shows_the_scenario_what_to_try_and_how_far_it_is(
 
 
 def test_a_key_pressed_before_its_kernels_are_there_has_its_card_when_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = {technique.path: technique.quick for technique in TECHNIQUES if technique.quick is not None}
-    monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, launches: quick)
+    monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, launches: {"simd": False})
     driven = Driven(quick=True)
     program, switcher = driven.program, driven.program.techniques.switcher
     program.cards.on, ready = True, switcher.ready
