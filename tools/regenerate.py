@@ -2,7 +2,7 @@
 
     configs/schema.json    from the models of the configuration
     tours/schema.json      from those of a tour
-    docs/reference/        techniques, keys, scenarios, configuration, command line (reference.py)
+    docs/reference/        techniques, keys, scenarios, configuration, command line (reference_pages.py)
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     docs/ensemble.md       the table of measures
@@ -38,7 +38,7 @@ from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import STAGES
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
-from reference import pages, table
+from reference_pages import pages, table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"

@@ -19,7 +19,8 @@ ZOOM = 320, 180, 1.3
 
 def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) -> None:
     watched.press("i")
-    assert watched.status().notices == ["no card yet: press the key of a technique while panels are shown"] and not watched.has_card
+    told = "no card yet: press the key of a technique while panels are shown"
+    assert watched.status().notices == [told] and not watched.has_card
     watched.switch("simd", False)
     assert watched.has_card and watched.card.left == 1
     watched.last()
