@@ -202,7 +202,8 @@ class Program:
 
     def show_card(self) -> None:
         if not self.cards.toggle():
-            self.notices.add("no card yet: press the key of a technique while panels are shown", "card", holds=lambda: not self.cards.trial)
+            self.notices.add("no card yet: press the key of a technique while panels are shown", "card",
+                             holds=lambda: not self.cards.trial)
 
     def close_or_quit(self) -> None:
         """Close what is open, the inspector too, and put a tool away; then ask before leaving."""
