@@ -308,7 +308,7 @@ def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, t
     before = signal.getsignal(wanted)
     signal.signal(wanted, signal.SIG_DFL)
     try:
-        monkeypatch.setattr("crowd_demo.cli.run.config_of", lambda *_: signal.raise_signal(wanted))
+        monkeypatch.setattr("crowd_demo.cli.run._source", lambda *_: signal.raise_signal(wanted))
         assert main(["--report", str(tmp_path / "a.json")]) == code
         assert signal.getsignal(wanted) == signal.SIG_DFL
     finally:
