@@ -204,6 +204,7 @@ class TileLayer:
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
         self._set = tile_set
         self._marks = marks
+        self._around: tuple[object, tuple[Beyond, ...]] = None, ()  # the view, and what lies around the map in it
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
@@ -273,8 +274,11 @@ class TileLayer:
         """The kernel that draws what lies around the map, from the border that has been drawn."""
         (height, width), (xs, ys) = frame.shape, (self._paving.xs, self._paving.ys)
         area, reach = self._area(width, height), REACH * height
-        return launch(surround, workers, frame, area, _beyond(xs, area.column0, area.column1, width, reach),
-                      _beyond(ys, area.row0, area.row1, height, reach))
+        view = frame.shape, area, [int(borders[at]) for borders in (xs, ys) for at in (0, 1, -2, -1)]
+        if view != self._around[0]:
+            self._around = view, (_beyond(xs, area.column0, area.column1, width, reach),
+                                  _beyond(ys, area.row0, area.row1, height, reach))
+        return launch(surround, workers, frame, area, *self._around[1])
 
     def _area(self, width: int, height: int) -> CellRange:
         """The pixels of the tiles that are drawn, as far as they are on the screen."""
