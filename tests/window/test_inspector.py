@@ -34,7 +34,7 @@ def test_a_click_on_an_agent_rings_it_and_opens_a_panel_and_nothing_changes(runn
     assert (pixels(running.picture()) == ringed).all(axis=2).mean() > 0.99, "the same one"
     running.press("F6", "space", "semicolon", "semicolon", "shift+semicolon")
     time.sleep(0.5)
-    running.press("space")
+    running.press("space", "Escape")  # closes the inspector
     assert running.leave() == 0
     assert running.crowd_is_as_if_alone()
 

@@ -47,7 +47,7 @@ def title(running: Any) -> str:
 
 def test_f2_and_keys_open_another_crowd_in_the_window(running: Any) -> None:
     before = pixels(running.picture())
-    running.press("F2", "End", "Up", "Return", "Down", "Return")  # the broken one cannot be chosen
+    running.press("F2", "End", "Left", "Return", "Right", "Return")  # the broken one cannot be chosen
     running.until(lambda: title(running) == "birds")
     after = pixels(running.picture())
     assert (before != after).any(axis=2).mean() > 0.3
@@ -62,7 +62,7 @@ def test_a_click_on_a_row_opens_it(running: Any) -> None:
     running.press("F2", "End")
     selected = (pixels(running.picture()) == DARK[TOUCHED][:3]).all(axis=2)
     x, y = (int(np.median(found)) for found in np.nonzero(selected))
-    running.press("Up")
+    running.press("Left")
     running.tool("mousemove", "--window", running.window, str(x), str(y), "click", "1")
     running.until(lambda: title(running) == "birds")
     assert running.leave() == 0
