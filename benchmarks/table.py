@@ -204,7 +204,7 @@ def _main(args: argparse.Namespace) -> int:
 
 
 def measured(target: Target, quick: bool) -> Iterator[Found]:
-    """What is found, each printed at once, or a line that says why it cannot be measured."""
+    """Yield each result, printed at once, or a line with the reason why it cannot be measured."""
     try:
         for found in target.measure(quick):
             print(row(target.name, found), flush=True)

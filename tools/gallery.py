@@ -30,7 +30,7 @@ COMPACT = "window.hud=compact"
 
 
 class Visit:
-    """A running program, whose pictures are saved."""
+    """A running program that saves screenshots."""
 
     def __init__(self, config: str, *overrides: str, size: tuple[int, int] = WINDOW) -> None:
         loaded_config = load_config(config, [*overrides, f"window.width={size[0]}", f"window.height={size[1]}"])

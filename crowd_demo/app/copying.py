@@ -1,7 +1,7 @@
 """What is on the screen, as a command line or as YAML: a configuration file and what differs from it now.
 
 The command is exact: it gives the same effective configuration, with the techniques, numbers, number of agents, camera,
-speed and window of this moment. Size of text, theme and units are everybody's own preference, and left out unless
+speed and window of this moment. Text size, theme and units are preferences of each user, and left out unless
 configured. What no configuration can say (a run in the middle, agents that were put elsewhere) is said in comment lines
 after it, and that a file is needed where something was built. The command is for a POSIX shell.
 """

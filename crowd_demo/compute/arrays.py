@@ -21,6 +21,9 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
+Array = NDArray[Any]  # of any numbers
+Reals = Any  # float32 or float64, as each kernel is compiled
+Values = tuple[Any, ...]  # arrays of various numbers, or a number from each
 Whole = NDArray[np.integer]  # whole numbers of any width: ids from outside
 
 

@@ -116,7 +116,7 @@ def holds(dispatcher: Any, signature: object) -> bool:
     return dispatcher in _notes and _notes[dispatcher].holds(signature)
 
 
-def machine_code(dispatcher: Any, signature: object) -> None:
+def machine_code(dispatcher: object, signature: object) -> None:
     """Numba's index does not tell where the code is."""
 
 

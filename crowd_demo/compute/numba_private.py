@@ -419,7 +419,7 @@ def holds(compiled: Any, signature: object) -> bool:
     return isinstance(compiled, FromPython) and compiled._cache.holds(signature, compiled.targetctx)
 
 
-def machine_code(compiled: Any, signature: object) -> bytes | None:
+def machine_code(compiled: object, signature: object) -> bytes | None:
     """Return the kept object file of a function for this signature."""
     return compiled._cache.machine_code(signature, compiled.targetctx) if isinstance(compiled, FromPython) else None
 

@@ -12,11 +12,11 @@ shift, with the width of a periodic world as the shift where the pair lies acros
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Int, Ints, Longs, Mask
+from crowd_demo.compute.arrays import Float, Int, Ints, Longs, Mask, Reals, Values
 from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, lane_of, lowest_set, select, set_lanes, splat
@@ -27,8 +27,6 @@ from crowd_demo.grid.rules import PairRule, contribution
 
 CHUNK = 256  # points that a worker takes at a time
 ALL, LATER, ANY = range(3)  # which neighbours are listed: all others, those of a higher index, or any point
-Reals = Any  # an array of float32 or float64
-Columns = tuple[Any, ...]  # arrays of float32, float64 or int32, or numbers
 
 
 class Sides(NamedTuple):
@@ -104,7 +102,7 @@ def take_column(worker: int, workers: int, order: Ints, count: int, column: Real
 
 
 @device
-def add_up(points: Indexed, rule: PairRule, columns: Columns, out: Reals, at: Int, slots: Int, own: Int, k: int,
+def add_up(points: Indexed, rule: PairRule, columns: Values, out: Reals, at: Int, slots: Int, own: Int, k: int,
            last: int, wanted: Mask) -> None:
     """Add up for order[k:last + 1], points of one row of cells: one, or at most sixteen."""
     cells, sides = points.cells, points.sides
@@ -136,7 +134,7 @@ def cell_at(points: Indexed, k: int) -> Int:
 
 
 @kernel
-def add_up_lanes(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Columns, count: int, queue: Longs,
+def add_up_lanes(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Values, count: int, queue: Longs,
                  out: Reals) -> None:
     """Write the sums of a rule for the chunks that this worker takes, sixteen points at a time."""
     cells = points.cells
@@ -153,7 +151,7 @@ def add_up_lanes(worker: int, workers: int, points: Indexed, rule: PairRule, col
 
 
 @kernel
-def add_up_one_by_one(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Columns, count: int,
+def add_up_one_by_one(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Values, count: int,
                       queue: Longs, out: Reals) -> None:
     """The same, one point at a time."""
     begin = take_block(queue, CHUNK)
@@ -226,7 +224,7 @@ def list_neighbours(worker: int, workers: int, points: Indexed, x: Reals, y: Rea
 
 
 @kernel
-def count_values(worker: int, workers: int, rule: PairRule, dx: Float, me: Columns, found: Longs) -> None:
+def count_values(worker: int, workers: int, rule: PairRule, dx: Float, me: Values, found: Longs) -> None:
     """Write how many values a rule returns; 0 for one that is not in a tuple."""
     found[0] = number_of_values(contribution(rule, dx, dx, me, me))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numba.core.errors import NumbaError
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
-from crowd_demo.compute.arrays import Ints, Longs, with_room
+from crowd_demo.compute.arrays import Array, Ints, Longs, Reals, Values, with_room
 from crowd_demo.compute.jit import compile_launches, launch, max_threads, run, threading_layer
 from crowd_demo.grid.cells import MAX_CELLS, CellIndex
 from crowd_demo.grid.kernels import (
@@ -32,8 +32,6 @@ from crowd_demo.grid.kernels import (
 )
 from crowd_demo.grid.rules import pair_rule, rule_of
 
-Array = NDArray[Any]
-Reals = NDArray[np.floating[Any]]
 Function = Callable[..., object]
 POINTS_PER_THREAD = 4096  # fewer are not worth another thread
 MAX_THREADS = 64
@@ -94,7 +92,7 @@ class Grid:
         self._memory: dict[tuple[object, type], Array] = {}
         self._fit(0, np.float32)
 
-    def _fit(self, count: int, kind: Any) -> None:
+    def _fit(self, count: int, kind: type[np.floating]) -> None:
         """Choose cells for so many points, and their memory."""
         level = count.bit_length()
         self.count, self.kind = count, kind
@@ -245,10 +243,10 @@ class Grid:
         take_column(self._index.workers, self._index.order, self.count, column, out, low, high, self._inside)
         return int(self._inside[:self._index.workers, 0].sum())
 
-    def _taken(self, number: int, column: ArrayLike) -> Any:
+    def _taken(self, number: int, column: ArrayLike) -> Array | np.generic:
         """Return a column of `sum` in the order of cells, or a number."""
         if np.ndim(column) == 0:
-            return self.kind(column)
+            return self.kind(np.asarray(column).item())
         values = np.ascontiguousarray(column)
         fits = values.dtype in (np.float32, np.float64, np.int32) and values.shape == (self.count,)
         _require(fits, f"column {number}", f"float32, float64 or int32 [{self.count}], or a number",
@@ -264,7 +262,7 @@ class Grid:
         self._queue[0] = 0
         kernel(self._index.workers, *args)
 
-    def _form(self, function: Function, columns: tuple[Any, ...], dtype: np.dtype[np.generic]) -> Form:
+    def _form(self, function: Function, columns: Values, dtype: np.dtype[np.generic]) -> Form:
         """Return the kernel of a rule, in lanes if it can be compiled for them, and how many values it returns."""
         rule = rule_of(function)
         key = type(rule), self.kind, type(self._points.sides), dtype, *(each.dtype for each in columns)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from numba import types
 from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
 
-from crowd_demo.compute.arrays import Float
+from crowd_demo.compute.arrays import Float, Values
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.numba_plain import IN_KERNELS
 
@@ -100,7 +100,7 @@ def _content(value: object, met: list[object]) -> object:
     return (type(value).__name__, repr(value)) if isinstance(value, int | float | str | None) else uuid.uuid4().hex
 
 
-def contribution(rule: PairRule, dx: Float, dy: Float, me: tuple[Any, ...], other: tuple[Any, ...]) -> Any:
+def contribution(rule: PairRule, dx: Float, dy: Float, me: Values, other: Values) -> Float:
     """Return what the rule makes of a pair."""
 
 

@@ -101,7 +101,7 @@ class ThreeCrowds:
     """The three crowds. Ask for slices in the thread that calls kernels, where nobody else may call any meanwhile."""
 
     def __init__(self, start: Snapshot, picture: bool) -> None:
-        """`start` has the present techniques, and the configuration with the view and the window of the pictures."""
+        """Copy the crowd from the snapshot `start`, whose configuration gives techniques, view and window size."""
         self.start = start
         self._picture = picture
         self._variants: dict[str, CrowdVariant] = {}

@@ -15,13 +15,12 @@ import hashlib
 import time
 from collections.abc import Generator, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import pygame
-from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Doubles, Ints, Longs, Words
+from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs, Words
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.crowd_variant import CrowdVariant
@@ -92,7 +91,7 @@ def replicas_of(sim: Simulation, count: int = 1, stepped: bool = False) -> Gener
     return replicas
 
 
-def touch(array: NDArray[Any]) -> Iterator[None]:
+def touch(array: Array) -> Iterator[None]:
     """Write zeros to new memory, a part at a time: the system provides it when it is first written to, which takes long."""
     numbers = array.reshape(-1)
     for at in range(0, len(numbers), TOUCHED):

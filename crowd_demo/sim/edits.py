@@ -309,7 +309,7 @@ class RemoveForce:
 @action("place_line")
 @dataclass(frozen=True)
 class PlaceLine:
-    """Count who crosses the line between two points from now on, in both directions; none where both are the same."""
+    """Place the counting line, which counts people who cross it in either direction; two equal points remove it."""
 
     ends: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
     about: ClassVar[str] = "the counting line changed"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pygame
 from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Ints, Words
+from crowd_demo.compute.arrays import Array, Ints, Words
 from crowd_demo.compute.jit import max_threads
 from crowd_demo.sprites.blitter import DrawList, Pixels, draw_sprites, padded
 from crowd_demo.sprites.pixels import ALPHA, MASKS, NO_TINT, Frame, argb, frame_of
@@ -97,7 +97,7 @@ def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: Array
 
 def _whole(name: str, values: ArrayLike, corner: int) -> Ints:
     """Return pixels, rounded down, from the corner of the clipping rectangle on."""
-    numbers: Any = np.asarray(values)
+    numbers: Array = np.asarray(values)
     if numbers.ndim != 1 or numbers.dtype.kind not in "fiu":
         raise ValueError(f"{name}: must be numbers[n], not {numbers.dtype}{list(numbers.shape)}")
     if len(wrong := np.flatnonzero(~np.isfinite(numbers))):

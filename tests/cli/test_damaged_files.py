@@ -148,7 +148,7 @@ def command(kind: Kind, path: Path) -> int:
 
 def damaged(kind: Kind, data: bytes) -> Iterator[bytes]:
     if not kind.is_text:
-        return damages(data, SEED, FILES)
+        return damages(data, SEED, 2 * FILES)  # of few can anything be read
     return chain(damages(data, SEED, FILES // 2), slips(data.decode(), SEED, FILES - FILES // 2))
 
 
@@ -192,4 +192,4 @@ def test_a_damaged_file_costs_a_line_a_mistake_and_little_time(
         assert codes[-1] in (0, 1, 2) and (codes[-1] != 2 or said), (number, said)
         assert len(said) <= MAX_LINES and all(map(is_a_line, said)), (number, said)
     assert peak_mb() - before_mb < MAX_MB
-    assert codes.count(2) > FILES / 10 and (0 in codes or kind.name.endswith((".crowd", ".png"))), "some are read"
+    assert codes.count(2) > FILES / 10 and (0 in codes or kind.name.endswith(".crowd")), "some are read, but no damaged save"

@@ -125,7 +125,7 @@ def added_one_by_one(case: Case, weight: Any, number: Any) -> Any:
 
 
 def runs(case: Case, me: int, order: list[int]) -> list[int]:
-    """Others in the order in which they are met: along y and then x, from the images before the world to those behind it."""
+    """Return the other points in the order in which `sum` adds them: by row of cells, then by column, with periodic copies."""
     columns, keys = case.grid.shape[1], np.empty(len(order), np.int64)
     keys[order] = np.repeat(np.arange(len(case.grid.cell_start) - 1), np.diff(case.grid.cell_start))
     place = {other: at for at, other in enumerate(order)}

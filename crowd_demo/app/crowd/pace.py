@@ -1,4 +1,4 @@
-"""How many steps a frame makes, how well the crowd keeps up with the clock, and when to read which meter.
+"""The pace of a crowd: steps per frame, how well it keeps up with the clock, and the schedule of the meters.
 
 Steps are always `dt` long; time that does not fill a step is kept for the next frame, and the picture is drawn so far
 ahead. A slow frame catches up `catch_up` steps of the clock's time (at a speed of x16, 16 times as many of the crowd's) and

@@ -272,7 +272,7 @@ class Techniques:
         ready = [request for request in self.switcher.ready(self._crowd.sim.optimizations) if not request.beside]
         for request in ready:
             switch = Switch(request.path, request.value)
-            if request.follows:  # nobody has asked for it now, so there is nothing to undo
+            if request.follows:  # the user did not request it, so there is nothing to undo
                 self._crowd.apply(partial(self._crowd.carry_out, switch))
             else:
                 self._crowd.apply(switch)

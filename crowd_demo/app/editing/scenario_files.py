@@ -180,7 +180,7 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
     """Return the texts of the files that make a scenario begin as `start` does, in which there are no agents yet.
 
     `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in
-    the map, exits first, forces are events of tick 0, all else belongs into `config`. Raises ValueError, in one line.
+    the map, exits first, forces are events of tick 0, everything else is in `config`. Raises ValueError, in one line.
     """
     config, map_path = effective(shown._replace(sim=start)), path.with_suffix(".map")
     tiles = start.terrain.as_map(path.stem)

@@ -1,9 +1,9 @@
 """Undo and redo: each stroke of a tool is an entry, and so is what a key, a slider or a dialog changes: techniques,
 numbers, and how many agents there are. An entry is taken back by actions of its own while the crowd goes on.
 
-What was done up to a tick is known for every tick, so whoever goes back in time and acts anew has the entries of that
-time again. Agents who come back have new handles: entries that name their former ones are translated. Call from the
-thread that makes the steps, between two of them.
+Entries are known for every tick: after going back in time, undo and redo have the entries of that tick again. Agents who
+come back have new handles: entries that name their former ones are translated. Call from the thread that makes the steps,
+between two of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is shown over the picture for a while: lines, and the caption of a scenario that has opened."""
+"""Temporary texts over the picture: messages, and the caption of a scenario that has opened."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Notices:
 # --- the caption -----------------------------------------------------------------------------------------------------
 
 def caption_of(name: str | None, keymap: Keymap) -> Caption | None:
-    """The caption of a configuration, by its name or path; None if there is no file."""
+    """Return the caption of the configuration with this name or path; None without a file."""
     try:
         path = find_config(name or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""What is shown of a scenario in large type: the caption when it opens, and the answer to its question when it ends.
+"""Large type about a scenario: its caption when it opens, and the answer to its question when it ends.
 
 The caption is its name, what one sees, and a key to press, over the lower part of the picture. The answer stands beside
 that of the run before.

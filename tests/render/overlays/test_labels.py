@@ -28,7 +28,7 @@ class Ground(SimpleNamespace):
 
 
 def wall(*free: int, closed: bool = False) -> Any:
-    """A wall with free tiles in its column 5; the column behind it may be closed."""
+    """Return a map with a door: free tiles in column 5 of a wall. `closed` blocks the column behind the door."""
     blocked = np.zeros((20, 30), np.uint8)
     blocked[:, 5] = 1
     blocked[list(free), 5] = 0
