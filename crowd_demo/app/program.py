@@ -153,7 +153,8 @@ class Program:
             self.notices.add(self.preferences.news.pop(0))
         if line := self.crowd.timeline.check.result_line(self.sim.dt):
             self.notices.add(line, "replayed", LONG_S)
-        self.answers.look(self.sim, self.config_name, self.keymap)
+        if self.sim.config.events:
+            self.answers.look(self.sim, self.config_name, self.keymap)
         self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def toggle(self, flag: str) -> None:

@@ -72,7 +72,7 @@ def test_from_key_2_to_the_value_it_is_seven_calls_and_fifteen_files(driven: Dri
     assert path.walks == 1
 
 
-def test_a_frame_goes_through_sixty_four_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_goes_through_sixty_three_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """In half of all frames of a sixtieth of a second: now and then the HUD is written anew, or a keyframe is taken."""
     driven = Driven("agents=2000", "map=plaza", config="20k")
     now_s = 0.0
@@ -101,4 +101,4 @@ def test_a_frame_goes_through_sixty_four_files(monkeypatch: pytest.MonkeyPatch) 
     finally:
         sys.setprofile(None)
         driven.loop.worker.submit(lambda: sys.setprofile(None)).result()
-    assert median(counts) <= 64, sorted(counts)
+    assert median(counts) <= 63, sorted(counts)
