@@ -56,7 +56,7 @@ class Simulation(simulation.Simulation):
         checked(Place(id, x, y)).apply(self)
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
-        """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall step out, or are removed."""
+        """Build or remove walls on tiles [left, top, right, bottom); agents in a new wall step out or are removed."""
         asked = checked(SetWalls(rectangle, wall))
         super().set_walls(asked.rectangle, asked.wall)
 

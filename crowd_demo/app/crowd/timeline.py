@@ -101,7 +101,7 @@ class Timeline:
 
     def shown(self, tick: int, recorded: int | None, replayed: bool) -> Past:
         """Return what the bar shows at a tick; its times are those of the moment at which they are read."""
-        first = (self.newest + 1) % self._span  # where the oldest time lies; all are kept twice, so they lie in one piece
+        first = (self.newest + 1) % self._span  # of the oldest time; all are kept twice, so they lie in one piece
         return Past(self.oldest, self.newest, tick, self._span, self._hz, self.keyframes.nbytes, self.keyframes.bound,
                     self._frame_ms.reshape(-1)[first:first + self._span], recorded, replayed, self._marks)
 

@@ -1,4 +1,4 @@
-"""The menus: all actions, all keys, all techniques, the choices of one, the sections of the panels, scenarios and tours.
+"""The menus: all actions, keys and techniques, the choices of one, the sections of the panels, scenarios and tours.
 
 Files of others may have mistakes. They are read in a thread while their menu is shown: a broken one shows its first
 mistake and cannot be chosen.

@@ -1,4 +1,4 @@
-"""The numbers of the behaviour and of links in the window: sliders that are dragged, values that are typed, and presets.
+"""The numbers of the behaviour and of links in the window: sliders to drag, values to type, and presets.
 
 A drag sets a number several times per frame, and frames may come faster than steps; so the last value waits until a
 step was made since the last change: at most one action a tick. While the crowd is paused it waits until the drag ends.

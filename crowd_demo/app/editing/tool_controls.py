@@ -165,7 +165,7 @@ class Tools:
         self.strokes = [stroke for stroke in self.strokes if stroke.timeline is self._crowd.timeline]
         for stroke in self.strokes[:]:
             is_still = self._crowd.paused and stroke.has_moved
-            if at_once or is_still or stroke.acted_at != self._crowd.sim.tick:  # once a tick, or while time stands still
+            if at_once or is_still or stroke.acted_at != self._crowd.sim.tick:  # once a tick, or while paused
                 self._act(stroke)
             while at_once and stroke.waiting:
                 self._act(stroke)

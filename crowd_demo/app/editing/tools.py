@@ -1,4 +1,4 @@
-"""The tools for the mouse: what each of them does to the crowd with what it is moved over, and what the cursor says of it.
+"""The tools for the mouse: what each does to the crowd under it, and what the cursor says of it.
 
 Another tool is an entry of `TOOLS`, an action in registry/actions.py and an icon in render/hud/tool_bar.py.
 """
