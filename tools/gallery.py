@@ -248,7 +248,8 @@ class Film:
 
     def save(self, path: Path) -> None:
         first, *others = self._pictures
-        first.save(path, save_all=True, append_images=others, duration=round(1000 / FILM_HZ), loop=0, quality=FILM_QUALITY, method=6)
+        first.save(path, save_all=True, append_images=others, duration=round(1000 / FILM_HZ), loop=0,
+                   quality=FILM_QUALITY, method=6)
         print(f"{path.name}: {len(self._pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
 
 
