@@ -109,8 +109,8 @@ def test_its_numbers_are_the_defaults() -> None:
             f"less {people.standing / UNITS:.2f} m, has to last {people.headway_s:g} s",
             f"less than {people.in_way / UNITS:.1f} m beside their line", f"by {people.swerve:g} degrees at most",
             f"discs {2 * people.body / UNITS:.2f} m wide", f"no progress for {people.stuck_s:g} s",
-            f"at neighbours in every {stagger['avoidance']} step, for the goal in every {stagger['sight']}, at the route in every"
-            f" {stagger['paths']}"):
+            f"at neighbours in every {stagger['avoidance']} step, for the goal in every {stagger['sight']},"
+            f" at the route in every {stagger['paths']}"):
         assert sentence in told, sentence
     assert (1 / people.response, people.wait_s, SLOW, SHIFT_PARTS, SHARPEST, people.creep) == (0.25, 30, 0.25, 1 / 3, 1, 1 / 5)
     assert (BY_PATH["avoidance"].default, BY_PATH["overlap_passes"].default) == ("slow_down", 2)

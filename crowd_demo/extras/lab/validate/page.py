@@ -1,9 +1,7 @@
-"""The results of a validation: the terminal's table, JSON, docs/validation.md with its pictures, and CSV."""
+"""The results of a validation: the terminal's table, JSON, docs/validation.md with its pictures."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +13,7 @@ from crowd_demo.measure.experiment import aligned, markdown_table
 from crowd_demo.measure.statistics import finite
 
 PASSED, FAILED = "passed", "failed"
-PAGE, NUMBERS, PICTURES = "validation.md", "validation.csv", "pictures/validation"
+PAGE, NUMBERS, PICTURES = "validation.md", "validation.txt", "pictures/validation"
 SIZE_INCHES, DPI = (7.0, 3.6), 90  # of a picture
 HEAD = """\
 # Validation
@@ -37,7 +35,7 @@ them. JuPedSim's models have their defaults and are not fitted, so compare them 
 Findings has the [source of each parameter](findings.md#where-the-numbers-of-people-come-from) and
 [tests on whole maps](findings.md#crowds-that-keep-flowing)."""
 NUMBERS_TEXT = """\
-[validation.csv](validation.csv) has the numbers of all models, and what [PedPy](https://pedpy.readthedocs.io) measures of the
+[validation.txt](validation.txt) has the numbers of all models, and what [PedPy](https://pedpy.readthedocs.io) measures of the
 trajectories of slow_down. `crowd_demo/extras/trajectories.py` measures all others."""
 
 
@@ -89,15 +87,16 @@ def as_data(validation: Validation) -> list[dict[str, object]]:
 
 
 def terminal(validation: Validation) -> str:
-    """Return a table for each experiment, and under it what could not be computed."""
+    """Return a table of all numbers for each experiment, and under it what could not be computed."""
     names = [walker.name for walker in validation.walkers]
     return "\n\n".join("\n".join(_lines(result, names)) for result in validation.results)
 
 
 def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     yield f"{result.experiment.name}: {result.experiment.title}"
-    if cells := [[row.what, row.expected, *map(row.cell, walkers)] for row in rows(result)]:
-        yield aligned([["", "expected", *walkers], *cells])
+    if cells := [[row.what, row.expected, *map(row.cell, walkers), "-" if row.by_pedpy is None else number(row.by_pedpy)]
+                 for row in rows(result)]:
+        yield aligned([["", "expected", *walkers, "PedPy"], *cells])
     for name, why in result.errors.items():
         yield f"{name}: could not be computed: {why}"
     for name, why in result.left_out.items():
@@ -114,7 +113,7 @@ def write_page(validation: Validation, folder: Path) -> None:
         if result.runs:
             save_plot(result, pictures / f"{result.experiment.name}.png")
     write_file(folder / PAGE, page(validation).encode())
-    write_file(folder / NUMBERS, numbers(validation).encode())
+    write_file(folder / NUMBERS, f"{terminal(validation)}\n".encode())
 
 
 def save_plot(result: ExperimentResult, path: Path) -> None:
@@ -141,21 +140,6 @@ def page(validation: Validation) -> str:
         if results := [result for result in validation.results if result.experiment.role == role]:
             parts += [f"## {role.capitalize()}", *(part for result in results for part in _section(result, shown))]
     return "\n\n".join(parts) + "\n"
-
-
-def numbers(validation: Validation) -> str:
-    """Return all numbers as CSV, a line for each reading of each walker."""
-    file = io.StringIO()
-    write = csv.writer(file, lineterminator="\n").writerow
-    write(("experiment", "role", "number", "expected", "walker", "median", "minimum", "maximum", "verdict"))
-    for result in validation.results:
-        for row in rows(result):
-            number_of = result.experiment.name, result.experiment.role, row.what, row.expected
-            for walker, found in row.found.items():
-                write((*number_of, walker, *map(number, (found.median, *found.ends)), passed_or_failed(found)))
-            if row.by_pedpy is not None:
-                write((*number_of, "PedPy", number(row.by_pedpy)))
-    return file.getvalue()
 
 
 def _held(validation: Validation, walkers: Sequence[str]) -> str:

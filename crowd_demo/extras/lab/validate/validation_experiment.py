@@ -91,18 +91,12 @@ class SeededReading(NamedTuple):
         return self._sorted()[(len(self.readings) - 1) // 2]
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The minimum and the maximum."""
-        ordered = self._sorted()
-        return ordered[0], ordered[-1]
-
-    @property
     def passes(self) -> bool:
         return all(reading.passes for reading in self.readings)
 
     def __str__(self) -> str:
         """The median, and the least and the most where they differ: `1.12 (1.08 to 1.15)`."""
-        least, most = map(number, self.ends)
+        least, *_, most = map(number, [*self._sorted()[:1], *self._sorted()])
         return number(self.median) + (f" ({least} to {most})" if least != most else "")
 
     def _sorted(self) -> list[float]:
