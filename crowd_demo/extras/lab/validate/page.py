@@ -96,7 +96,8 @@ def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     yield f"{result.experiment.name}: {result.experiment.title}"
     if cells := [[row.what, row.expected, *map(row.cell, walkers), "-" if row.by_pedpy is None else number(row.by_pedpy)]
                  for row in rows(result)]:
-        yield aligned([["", "expected", *walkers, "PedPy"], *cells])
+        table = [["", "expected", *walkers, "PedPy"], *cells]
+        yield aligned(table if result.by_pedpy else [line[:-1] for line in table])
     for name, why in result.errors.items():
         yield f"{name}: could not be computed: {why}"
     for name, why in result.left_out.items():
