@@ -1,4 +1,4 @@
-"""The pages of docs/reference: techniques, keys, scenarios, configuration and command line, from the program's own entries."""
+"""The pages of docs/reference, from the program's own entries."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +12,8 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.registry.actions import HEADINGS
 from crowd_demo.registry.entries import GROUPS
+from crowd_demo.registry.readouts import READOUTS
+from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"
@@ -37,6 +39,9 @@ CONFIG_TEXT = """Every key of a configuration file, with its default. `--set KEY
 `--print-config` prints all values in effect. Invalid input is reported in one line with file, line and key.
 """
 COMMAND_TEXT = "`crowd-demo COMMAND --help` prints the same.\n"
+READING_TEXT = """The stages of step, draw and present add up to the frame. A plugin adds its stages to the step.
+Tooltips in the window explain each reading further.
+"""
 
 
 def pages() -> dict[Path, str]:
@@ -48,6 +53,10 @@ def pages() -> dict[Path, str]:
             "## Scenarios", listed(list_configs()), "## Tours", TOUR_TEXT, listed(list_tours())))),
         "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_tables())),
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_tables())),
+        "readings": ("Stages and readings", READING_TEXT, "\n\n".join((
+            "## Stages", table(("part", "stage", "what it does"), ((stage.part, stage.name, stage.about)
+                                                                    for stage in STAGES.values())),
+            "## Readings", table(("reading", "what it is"), ((label, readout.what) for label, readout in READOUTS.items()))))),
     }
     return {FOLDER / f"{name}.md": f"# {title}\n\n{MADE}\n\n{text}\n{content}\n"
             for name, (title, text, content) in made.items()}

@@ -24,10 +24,13 @@ LINK = re.compile(r"(!?)\[([^\[\]]+)\]\(([^()\s]+)\)")  # of a picture with ! be
 NAVIGATION = {
     "crowd-demo": "index.md", "Play": "play.md", "Techniques": "reference/techniques.md", "Keys": "reference/keys.md",
     "Scenarios": "reference/scenarios.md", "Configuration": "reference/configuration.md",
-    "Command line": "reference/command-line.md", "Gallery": "gallery.md", "The window": "window.md",
-    "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md",
-    "Lab": "lab.md", "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
-    "API": "api.md", "Neighbour grid": "grid.md", "Sprites": "sprites.md", "Ensembles": "ensemble.md",
+    "Command line": "reference/command-line.md", "Stages and readings": "reference/readings.md",
+    "Gallery": "gallery.md", "The window": "window.md", "Tours": "tours.md", "Events": "events.md",
+    "Export": "export.md", "Trajectories": "trajectories.md", "Lab": "lab.md", "How people walk": "how_people_walk.md",
+    "Model": "model.md", "Model: people": "model_people.md", "Model: birds, crates, links": "model_birds_crates.md",
+    "Model: maps": "model_maps.md", "Model: actions": "model_actions.md", "References": "references.md",
+    "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md", "API": "api.md",
+    "Neighbour grid": "grid.md", "Sprites": "sprites.md", "Ensembles": "ensemble.md",
     "Glossary": "glossary.md", "Architecture": "architecture.md", "First day": "first_day.md",
     "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md", "Reliability": "reliability.md",
     "Changes": "CHANGELOG.md"}
