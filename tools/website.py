@@ -29,7 +29,7 @@ NAVIGATION = {
     "Lab": "lab.md", "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
     "API": "api.md", "Neighbour grid": "grid.md", "Sprites": "sprites.md", "Ensembles": "ensemble.md",
     "Glossary": "glossary.md", "Architecture": "architecture.md", "First day": "first_day.md",
-    "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md", "Reliability": "reliability.md",
+    "Platforms": "reliability.md#platforms", "Troubleshooting": "troubleshooting.md", "Reliability": "reliability.md",
     "Changes": "CHANGELOG.md"}
 
 
