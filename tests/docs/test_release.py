@@ -175,7 +175,7 @@ def test_nothing_derived_is_out_of_date(regenerate: ModuleType) -> None:
 
 @pytest.mark.quick
 def test_the_tutorial_shows_all_of_its_code(regenerate: ModuleType) -> None:
-    page = (ROOT / "docs/tutorial.md").read_text("utf-8")
+    page = (ROOT / "docs/tutorials/behaviour.md").read_text("utf-8")
     for path in (ROOT / "examples/first_behaviour").rglob("*"):
         if path.suffix in (".py", ".toml"):
             for part in regenerate.parts(path.read_text("utf-8")).values():
