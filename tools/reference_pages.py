@@ -11,7 +11,8 @@ from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.registry.actions import HEADINGS
-from crowd_demo.registry.entries import GROUPS
+from crowd_demo.registry.built_in import OWN_COLOURS, OWN_OVERLAYS
+from crowd_demo.registry.entries import GROUPS, ColourEntry, OverlayEntry
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
@@ -34,6 +35,9 @@ SCENARIO_TEXT = """A configuration is a YAML file: a shipped name, a path, or a 
 `F2` lists all of them and opens one in the running window.
 A key that a file leaves out has its default ([Configuration](configuration.md)).
 """
+OVERLAY_TEXT = """`F10` lists the overlays, which draw over the crowd or on the ground. `Q` goes through the colour modes.
+[Window](../window.md#overlays) explains how to use them. Neither changes the crowd.
+"""
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
 CONFIG_TEXT = """Every key of a configuration file, with its default. `--set KEY=VALUE` changes one on the command line, and
 `--print-config` prints all values in effect. Invalid input is reported in one line with file, line and key.
@@ -49,6 +53,8 @@ def pages() -> dict[Path, str]:
     made = {
         "techniques": ("Techniques", TECHNIQUE_TEXT, technique_tables()),
         "keys": ("Keys", KEY_TEXT, key_tables()),
+        "overlays": ("Overlays and colours", OVERLAY_TEXT, "\n\n".join((
+            "## Overlays", pictures("overlay", OWN_OVERLAYS), "## Colour modes", pictures("colours", OWN_COLOURS)))),
         "scenarios": ("Scenarios and tours", SCENARIO_TEXT, "\n\n".join((
             "## Scenarios", listed(list_configs()), "## Tours", TOUR_TEXT, listed(list_tours())))),
         "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_tables())),
@@ -70,6 +76,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def listed(files: Mapping[str, Path]) -> str:
     """Shipped files, each with its description."""
     return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+
+
+def pictures(kind: str, entries: Iterable[OverlayEntry | ColourEntry]) -> str:
+    """What each overlay or colour mode shows, and its picture (gallery.py)."""
+    named = ((getattr(entry, "label", entry.name), entry) for entry in entries)
+    return "\n\n".join(f"**{label}**{'' if entry.name == label else f' (`{entry.name}`)'}: {entry.why}\n\n"
+                       f"![{label}](../pictures/window/{kind}-{label}.jpg)" for label, entry in named)
 
 
 def technique_tables() -> str:

@@ -2,13 +2,11 @@
 
     configs/schema.json    from the models of the configuration
     tours/schema.json      from those of a tour
-    docs/reference/        techniques, keys, scenarios, configuration, command line, readings (reference_pages.py)
-    docs/tutorial.md       the code of examples/first_behaviour
+    docs/reference/        techniques, keys, overlays, scenarios, configuration, command line, readings (reference_pages.py)
+    docs/tutorials/behaviour.md   the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     docs/ensemble.md       the table of measures
-    docs/window.md         the table of overlays
     crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
-    docs/gallery.md        the captions of overlays and of colour modes
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
@@ -23,7 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -31,17 +29,16 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
+from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.plugins import installed
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
 from reference_pages import pages, table
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"
+SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorials/behaviour.md"
 ENSEMBLE = ROOT / "docs/ensemble.md"
 TOURS, TOUR_SCHEMA = ROOT / "docs/tours.md", ROOT / "tours/schema.json"
-WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
 TERMS = ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
 CHAPTERS = {  # pages of the model and chapters of them, by section of the configuration
@@ -63,7 +60,7 @@ PICTURES = {
                              "--set", "camera.center=[1500, 1090]"]),
 }
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
-                    "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
+                    "--vary", "optimizations.avoidance=anticipate,slow_down", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
 FULL = ["--frames", "1500", "--set", "window.hud=off"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=off"]
@@ -106,10 +103,6 @@ def derived() -> dict[Path, str]:
              TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), **pages()}
     for path, name, content in (
             (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
-            (WINDOW, "overlays", table(("overlay", "action", "it shows"), (
-                (entry.label, f"`{entry.name}`", entry.why) for entry in OWN_OVERLAYS))),
-            (GALLERY, "overlay pictures", captions("overlay", ((entry.label, entry.why) for entry in OWN_OVERLAYS))),
-            (GALLERY, "colour pictures", captions("colours", ((entry.name, entry.why) for entry in OWN_COLOURS))),
             (ENSEMBLE, "measures", table(("measure", "what it is", "unit", "of a run", "behaviour"), (
                 (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
                 for entry in MEASURES.values())))):
@@ -121,7 +114,7 @@ def schema(model: type[BaseModel]) -> str:
     return json.dumps(model.model_json_schema(), indent=2) + "\n"
 
 
-# --- tables and captions that follow from the registry ---------------------------------------------------------------
+# --- tables that follow from the registry ---------------------------------------------------------------------------
 
 def terms_file() -> str:
     """A dictionary: for each number of the behaviours and of links the first formula of the model's pages that has it."""
@@ -144,11 +137,6 @@ def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
                 if whole.search(formula) and re.search(r"[-+*/<>=(]", formula) and not formula.startswith("("):
                     return re.sub(r"  +", " ", formula.strip().rstrip(","))
     return ""
-
-
-def captions(kind: str, shown: Iterable[tuple[str, str]]) -> str:
-    """What each overlay or colour mode shows, and its picture."""
-    return "\n\n".join(f"**{name}**: {why}\n\n![{name}](pictures/window/{kind}-{name}.jpg)" for name, why in shown)
 
 
 def with_code(page: str) -> str:
