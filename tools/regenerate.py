@@ -2,12 +2,10 @@
 
     configs/schema.json    from the models of the configuration
     tours/schema.json      from those of a tour
-    docs/reference/        techniques, keys, scenarios, configuration, command line (reference_pages.py)
+    docs/reference/        all pages (reference_pages.py)
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     docs/ensemble.md       the table of measures
-    docs/glossary.md       the stages of a frame, and the numbers of the HUD
-    docs/window.md         the table of overlays
     crowd_demo/registry/terms.py   the terms of docs/model.md in which numbers stand
     docs/gallery.md        the captions of overlays and of colour modes
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
@@ -34,8 +32,6 @@ from crowd_demo.config.resources import list_configs
 from crowd_demo.config.tour import NUMBERS, Tour
 from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
 from crowd_demo.registry.plugins import installed
-from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import STAGES
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
 from reference_pages import pages, table
@@ -43,8 +39,7 @@ from reference_pages import pages, table
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"
 ENSEMBLE = ROOT / "docs/ensemble.md"
-GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
-WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
+TOURS, TOUR_SCHEMA, GALLERY = ROOT / "docs/tours.md", ROOT / "tours/schema.json", ROOT / "docs/gallery.md"
 MODEL, TERMS = ROOT / "docs/model.md", ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
 CHAPTERS = {"crowd": ("The crowd", "The world", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
@@ -108,12 +103,6 @@ def derived() -> dict[Path, str]:
              TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), **pages()}
     for path, name, content in (
             (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
-            (GLOSSARY, "stages", table(("part", "stage", "what it does"), (
-                (stage.part, stage.name, stage.about) for stage in STAGES.values()))),
-            (GLOSSARY, "readouts", table(("number", "what it is"), (  # the tooltips say what to make of each, too
-                (label, readout.what) for label, readout in READOUTS.items()))),
-            (WINDOW, "overlays", table(("overlay", "action", "it shows"), (
-                (entry.label, f"`{entry.name}`", entry.why) for entry in OWN_OVERLAYS))),
             (GALLERY, "overlay pictures", captions("overlay", ((entry.label, entry.why) for entry in OWN_OVERLAYS))),
             (GALLERY, "colour pictures", captions("colours", ((entry.name, entry.why) for entry in OWN_COLOURS))),
             (ENSEMBLE, "measures", table(("measure", "what it is", "unit", "of a run", "behaviour"), (

@@ -276,5 +276,9 @@ class Player:
 
     def report(self) -> dict[str, object]:
         """For `--report`."""
-        return {"recording": str(self.script.path), "complete": self.done and not self.parted, "hashes": self.compared,
-                "parted_at": self.parted[0] if self.parted else None}
+        return {
+            "recording": str(self.script.path),  # its path
+            "complete": self.done and not self.parted,  # whether the replay reached its end
+            "hashes": self.compared,  # number of identical hashes
+            "parted_at": self.parted[0] if self.parted else None,  # the first tick with another hash
+        }
