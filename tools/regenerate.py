@@ -60,7 +60,7 @@ PICTURES = {
                              "--set", "camera.center=[1500, 1090]"]),
 }
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
-                    "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
+                    "--vary", "optimizations.avoidance=push,slow_down", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
 FULL = ["--frames", "1500", "--set", "window.hud=off"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=off"]
