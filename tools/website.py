@@ -24,10 +24,12 @@ LINK = re.compile(r"(!?)\[([^\[\]]+)\]\(([^()\s]+)\)")  # of a picture with ! be
 NAVIGATION = {
     "crowd-demo": "index.md", "Play": "play.md", "Techniques": "reference/techniques.md", "Keys": "reference/keys.md",
     "Scenarios": "reference/scenarios.md", "Configuration": "reference/configuration.md",
-    "Command line": "reference/command-line.md", "Gallery": "gallery.md", "The window": "window.md",
+    "Command line": "reference/command-line.md", "Python API": "reference/python.md", "Plugin records": "reference/plugins.md",
+    "Overlays, stages and readings": "reference/screen.md", "Report": "reference/report.md",
+    "File formats": "reference/files.md", "How we measure": "measuring.md", "One hash": "one_hash.md", "Gallery": "gallery.md", "The window": "window.md",
     "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md",
     "Lab": "lab.md", "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
-    "API": "api.md", "Neighbour grid": "grid.md", "Sprites": "sprites.md", "Ensembles": "ensemble.md",
+    "Python and command line": "api.md", "Neighbour grid": "grid.md", "Sprites": "sprites.md", "Ensembles": "ensemble.md",
     "Glossary": "glossary.md", "Architecture": "architecture.md", "First day": "first_day.md",
     "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md", "Reliability": "reliability.md",
     "Changes": "CHANGELOG.md"}
