@@ -87,7 +87,7 @@ def pages() -> dict[Path, str]:
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_tables())),
         "python": ("Python API", "[How to use it](../api.md).\n", "\n\n".join(api_entries())),
         "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_tables())),
-        "screen": ("Overlays, colours, stages and readings", "The texts are those of the tooltips.\n",
+        "readings": ("Overlays, colours, stages and readings", "The texts are those of the tooltips.\n",
                    "\n\n".join(screen_tables())),
         "report": ("Report", REPORT_TEXT, "\n\n".join(report_tables())),
         "files": ("File formats", FILE_TEXT, "\n\n".join(

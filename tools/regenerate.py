@@ -6,7 +6,7 @@
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     docs/ensemble.md       the table of measures
-    crowd_demo/registry/terms.py   the terms of docs/model.md in which numbers stand
+    crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
     docs/gallery.md        the captions of overlays and of colour modes
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
@@ -40,13 +40,14 @@ ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"
 ENSEMBLE = ROOT / "docs/ensemble.md"
 TOURS, TOUR_SCHEMA, GALLERY = ROOT / "docs/tours.md", ROOT / "tours/schema.json", ROOT / "docs/gallery.md"
-MODEL, TERMS = ROOT / "docs/model.md", ROOT / "crowd_demo/registry/terms.py"
+TERMS = ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
-CHAPTERS = {"crowd": ("The crowd", "The world", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
-            "crates": ("The crates", "Birth"), "links": ("Links",)}  # of the model's page, by section of the configuration
-TERMS_HEAD = '''"""For each number of the behaviours and of links the formula of docs/model.md in which it stands.
+CHAPTERS = {  # pages of the model and chapters of them, by section of the configuration
+    "crowd": ("model_people", "model_maps", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
+    "crates": ("The crates", "Birth"), "links": ("Links",)}
+TERMS_HEAD = '''"""For each number of the behaviours and of links the formula of docs/model*.md in which it stands.
 
-Made by tools/regenerate.py from that page.
+Made by tools/regenerate.py from these pages.
 """
 
 # ruff: noqa: E501
@@ -119,8 +120,10 @@ def schema(model: type[BaseModel]) -> str:
 # --- tables and captions that follow from the registry ---------------------------------------------------------------
 
 def terms_file() -> str:
-    """A dictionary: for each number of the behaviours and of links the first formula of the model's page that has it."""
-    chapters = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", MODEL.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    """A dictionary: for each number of the behaviours and of links the first formula of the model's pages that has it."""
+    chapters = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("model*.md"))}
+    for page in tuple(chapters.values()):
+        chapters.update(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     lines = [f'    "{name}.{key}": {json.dumps(term)},' for name, titles in CHAPTERS.items()
              for key in type(getattr(Config.model_validate({}), name)).model_fields
              if (term := term_of(name, key, [chapters[title] for title in (*titles, "Neighbour limits")]))]
@@ -131,7 +134,7 @@ def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
     """The first formula with a key, its full name first, of a line of its own or else within the text; empty without any."""
     for whole in (re.compile(rf"\b{name}\.{key}(?!\w)"), re.compile(rf"(?<![\w.]){key}(?!\w)")):
         for chapter in chapters:
-            apart = (re.split(r"   +(?!=)", line) for line in re.findall(r"^    (.*)$", chapter, re.MULTILINE))
+            apart = (re.split(r"   +(?![ =])", line) for line in re.findall(r"^    (.*)$", chapter, re.MULTILINE))
             within = re.findall(r"`([^`]+)`", chapter.replace("\n", " "))
             for formula in (*(part for parts in apart for part in parts), *within):
                 if whole.search(formula) and re.search(r"[-+*/<>=(]", formula) and not formula.startswith("("):
