@@ -21,7 +21,7 @@ from crowd_demo.host.recording.recording import Player
 from crowd_demo.measure.outcome import Outcome
 from crowd_demo.registry import entries
 from crowd_demo.registry.actions import HEADINGS
-from crowd_demo.registry.built_in import OWN_COLOURS, OWN_OVERLAYS
+from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
 from crowd_demo.registry.entries import GROUPS
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import STAGES
@@ -87,7 +87,7 @@ def pages() -> dict[Path, str]:
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_tables())),
         "python": ("Python API", "[How to use it](../api.md).\n", "\n\n".join(api_entries())),
         "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_tables())),
-        "readings": ("Overlays, colours, stages and readings", "The texts are those of the tooltips.\n",
+        "readings": ("Overlays, colours, stages, readings, measures", "The texts are those of the tooltips.\n",
                    "\n\n".join(screen_tables())),
         "report": ("Report", REPORT_TEXT, "\n\n".join(report_tables())),
         "files": ("File formats", FILE_TEXT, "\n\n".join(
@@ -234,5 +234,8 @@ def screen_tables() -> Iterator[str]:
         ("Colours", ("colours", "they show"), ((each.name, each.why) for each in OWN_COLOURS)),
         ("Stages", ("part", "stage", "what it does"), ((each.part, each.name, each.about) for each in STAGES.values())),
         ("Readings", ("reading", "what it is", "what to make of it"),
-         ((label, each.what, each.good) for label, each in READOUTS.items())))
+         ((label, each.what, each.good) for label, each in READOUTS.items())),
+        ("Measures of a run", ("measure", "what it is", "unit", "of a run", "behaviour"),
+         ((f"`{each.name}`", each.why, each.unit, each.fold, ", ".join(each.behaviours) or "all")
+          for each in MEASURES.values())))
     return (f"## {title}\n\n{table(head, rows)}" for title, head, rows in tables)

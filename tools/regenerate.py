@@ -5,7 +5,6 @@
     docs/reference/        all pages (reference_pages.py)
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
-    docs/ensemble.md       the table of measures
     crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
     docs/gallery.md        the captions of overlays and of colour modes
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
@@ -30,7 +29,7 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
+from crowd_demo.registry.built_in import OWN_COLOURS, OWN_OVERLAYS
 from crowd_demo.registry.plugins import installed
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
@@ -38,7 +37,6 @@ from reference_pages import pages, table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"
-ENSEMBLE = ROOT / "docs/ensemble.md"
 TOURS, TOUR_SCHEMA, GALLERY = ROOT / "docs/tours.md", ROOT / "tours/schema.json", ROOT / "docs/gallery.md"
 TERMS = ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
@@ -105,10 +103,7 @@ def derived() -> dict[Path, str]:
     for path, name, content in (
             (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
             (GALLERY, "overlay pictures", captions("overlay", ((entry.label, entry.why) for entry in OWN_OVERLAYS))),
-            (GALLERY, "colour pictures", captions("colours", ((entry.name, entry.why) for entry in OWN_COLOURS))),
-            (ENSEMBLE, "measures", table(("measure", "what it is", "unit", "of a run", "behaviour"), (
-                (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
-                for entry in MEASURES.values())))):
+            (GALLERY, "colour pictures", captions("colours", ((entry.name, entry.why) for entry in OWN_COLOURS)))):
         texts[path] = between(texts.get(path) or path.read_text("utf-8"), name, content)
     return texts
 
