@@ -1,4 +1,4 @@
-"""The table of an ensemble: a row for each run of the plan, in its order, whoever made it.
+"""The table of an ensemble: a row for each run of the plan, in its order.
 
 In its picture a dot is a run, a line or a larger dot the mean of some, and a band or a bar one standard deviation to
 either side. Each combination of the other settings has its colour, where there are few; else all runs are one group.
@@ -70,7 +70,7 @@ class Table(NamedTuple):
         return len(self.rows) - self.finished - self.failed
 
     def csv(self, circumstances: bool = True) -> str:
-        """As text; without the circumstances it is the same whoever made the runs."""
+        """Return the table as CSV; without the circumstances it does not depend on the machine."""
         columns = [column for column in self.columns if circumstances or column not in self.circumstances]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
