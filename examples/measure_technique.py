@@ -1,9 +1,9 @@
-"""Measure a technique: milliseconds per step with each of its values, and whether the crowd stays the same.
+"""Measure a technique: milliseconds per step with each of its values, and the proof that the crowd is identical.
 
     python examples/measure_technique.py neighbours none linked sorted aabb_tree --agents 5000
     python examples/measure_technique.py stagger.avoidance 1 2 4
 
-The values are interleaved in several rounds, and the median counts, so a busy moment of the machine affects all values alike.
+The values are interleaved for several rounds, and the median counts, so a busy moment of the machine affects all values alike.
 `crowd-demo sweep` does the same with intervals and counters.
 """
 

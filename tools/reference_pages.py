@@ -22,7 +22,7 @@ from crowd_demo.measure.outcome import Outcome
 from crowd_demo.registry import entries
 from crowd_demo.registry.actions import HEADINGS
 from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
-from crowd_demo.registry.entries import GROUPS
+from crowd_demo.registry.entries import GROUPS, ColourEntry, OverlayEntry
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
@@ -45,6 +45,9 @@ SCENARIO_TEXT = """A configuration is a YAML file: a shipped name, a path, or a 
 `F2` lists all of them and opens one in the running window.
 A key that a file leaves out has its default ([Configuration](configuration.md)).
 """
+OVERLAY_TEXT = """`F10` lists the overlays, which draw over the crowd or on the ground. `Q` goes through the colour modes.
+[Window](../window.md#overlays) explains how to use them. Neither changes the crowd.
+"""
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
 CONFIG_TEXT = """Every key of a configuration file, with its default. `--set KEY=VALUE` changes one on the command line, and
 `--print-config` prints all values in effect. Invalid input is reported in one line with file, line and key.
@@ -62,7 +65,7 @@ ATTRIBUTES = {
 - `profile.counters`: counters of the last step, such as `candidates_per_agent`, `neighbours_per_agent` and `due`
 - `profile.step_ms(last=1024)`: milliseconds per step by stage: the median of the steps in which it ran, times their share""",
 }
-PLUGIN_TEXT = """The fields of the records in `crowd_demo.registry.entries` ([how to write a plugin](../tutorial.md)).
+PLUGIN_TEXT = """The fields of the records in `crowd_demo.registry.entries` ([how to](../tutorials/behaviour.md)).
 An invalid field is named on standard error, and the entry is left out.
 """
 REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
@@ -81,14 +84,16 @@ def pages() -> dict[Path, str]:
     made = {
         "techniques": ("Techniques", TECHNIQUE_TEXT, technique_tables()),
         "keys": ("Keys", KEY_TEXT, key_tables()),
+        "overlays": ("Overlays and colours", OVERLAY_TEXT, "\n\n".join((
+            "## Overlays", pictures("overlay", OWN_OVERLAYS), "## Colour modes", pictures("colours", OWN_COLOURS)))),
         "scenarios": ("Scenarios and tours", SCENARIO_TEXT, "\n\n".join((
             "## Scenarios", listed(list_configs()), "## Tours", TOUR_TEXT, listed(list_tours())))),
         "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_tables())),
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_tables())),
         "python": ("Python API", "[How to use it](../api.md).\n", "\n\n".join(api_entries())),
         "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_tables())),
-        "readings": ("Overlays, colours, stages, readings, measures", "The texts are those of the tooltips.\n",
-                   "\n\n".join(screen_tables())),
+        "readings": ("Stages, readings and measures", "The texts are those of the tooltips.\n",
+                   "\n\n".join(reading_tables())),
         "report": ("Report", REPORT_TEXT, "\n\n".join(report_tables())),
         "files": ("File formats", FILE_TEXT, "\n\n".join(
             f"## {title}\n\n{file_format(name)}" for title, name in FILES.items())),
@@ -105,6 +110,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def listed(files: Mapping[str, Path]) -> str:
     """Shipped files, each with its description."""
     return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+
+
+def pictures(kind: str, entries: Iterable[OverlayEntry | ColourEntry]) -> str:
+    """What each overlay or colour mode shows, and its picture (gallery.py)."""
+    named = ((getattr(entry, "label", entry.name), entry) for entry in entries)
+    return "\n\n".join(f"**{label}**{'' if entry.name == label else f' (`{entry.name}`)'}: {entry.why}\n\n"
+                       f"![{label}](../pictures/window/{kind}-{label}.jpg)" for label, entry in named)
 
 
 def technique_tables() -> str:
@@ -227,11 +239,9 @@ def report_tables() -> Iterator[str]:
         yield f"## {title}\n\n{table(('field', ''), ((name, what) for name, _, _, what in fields(part) if what))}"
 
 
-def screen_tables() -> Iterator[str]:
-    """A table for each kind of thing that the window shows."""
+def reading_tables() -> Iterator[str]:
+    """The tables of stages, readings and measures."""
     tables = (
-        ("Overlays", ("overlay", "action", "it shows"), ((each.label, f"`{each.name}`", each.why) for each in OWN_OVERLAYS)),
-        ("Colours", ("colours", "they show"), ((each.name, each.why) for each in OWN_COLOURS)),
         ("Stages", ("part", "stage", "what it does"), ((each.part, each.name, each.about) for each in STAGES.values())),
         ("Readings", ("reading", "what it is", "what to make of it"),
          ((label, each.what, each.good) for label, each in READOUTS.items())),

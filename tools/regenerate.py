@@ -3,10 +3,9 @@
     configs/schema.json    from the models of the configuration
     tours/schema.json      from those of a tour
     docs/reference/        all pages (reference_pages.py)
-    docs/tutorial.md       the code of examples/first_behaviour
+    docs/tutorials/behaviour.md   the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
-    docs/gallery.md        the captions of overlays and of colour modes
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
@@ -21,7 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -29,15 +28,14 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry.built_in import OWN_COLOURS, OWN_OVERLAYS
 from crowd_demo.registry.plugins import installed
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
 from reference_pages import pages, table
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"
-TOURS, TOUR_SCHEMA, GALLERY = ROOT / "docs/tours.md", ROOT / "tours/schema.json", ROOT / "docs/gallery.md"
+SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorials/behaviour.md"
+TOURS, TOUR_SCHEMA = ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 TERMS = ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
 CHAPTERS = {  # pages of the model and chapters of them, by section of the configuration
@@ -59,7 +57,7 @@ PICTURES = {
                              "--set", "camera.center=[1500, 1090]"]),
 }
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
-                    "--vary", "optimizations.avoidance=push,slow_down", "--steps", "1200", "--every", "30",
+                    "--vary", "optimizations.avoidance=anticipate,slow_down", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
 FULL = ["--frames", "1500", "--set", "window.hud=off"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=off"]
@@ -100,19 +98,15 @@ def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
     texts = {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), TERMS: terms_file(),
              TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), **pages()}
-    for path, name, content in (
-            (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
-            (GALLERY, "overlay pictures", captions("overlay", ((entry.label, entry.why) for entry in OWN_OVERLAYS))),
-            (GALLERY, "colour pictures", captions("colours", ((entry.name, entry.why) for entry in OWN_COLOURS)))):
-        texts[path] = between(texts.get(path) or path.read_text("utf-8"), name, content)
-    return texts
+    numbers = table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))
+    return {**texts, TOURS: between(TOURS.read_text("utf-8"), "numbers", numbers)}
 
 
 def schema(model: type[BaseModel]) -> str:
     return json.dumps(model.model_json_schema(), indent=2) + "\n"
 
 
-# --- tables and captions that follow from the registry ---------------------------------------------------------------
+# --- tables that follow from the registry ---------------------------------------------------------------------------
 
 def terms_file() -> str:
     """A dictionary: for each number of the behaviours and of links the first formula of the model's pages that has it."""
@@ -135,11 +129,6 @@ def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
                 if whole.search(formula) and re.search(r"[-+*/<>=(]", formula) and not formula.startswith("("):
                     return re.sub(r"  +", " ", formula.strip().rstrip(","))
     return ""
-
-
-def captions(kind: str, shown: Iterable[tuple[str, str]]) -> str:
-    """What each overlay or colour mode shows, and its picture."""
-    return "\n\n".join(f"**{name}**: {why}\n\n![{name}](pictures/window/{kind}-{name}.jpg)" for name, why in shown)
 
 
 def with_code(page: str) -> str:

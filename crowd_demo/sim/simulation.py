@@ -1,7 +1,7 @@
 """The simulation: a world, and the list of stages that a step runs.
 
-    life -> compact (-> exits) (-> count) -> index -> reorder -> index -> query -> interaction -> links (-> sight -> paths
-    -> admit) -> move (-> contact) (-> pins) (-> count)
+    life -> compact (-> paths -> exits) (-> count) -> index -> reorder -> index -> query -> interaction -> links
+    (-> sight -> paths -> admit) (-> hunt) -> move (-> contact) (-> pins) (-> count)
 
 *Interaction* reads other agents and writes only an agent's own avoidance; *move* reads and writes only an agent's own
 state. So a step is a function of (state, actions, configuration), and no result depends on the order of agents in memory,
