@@ -2,10 +2,9 @@
 
     configs/schema.json    from the models of the configuration
     tours/schema.json      from those of a tour
-    docs/reference/        techniques, keys, overlays, scenarios, configuration, command line, readings (reference_pages.py)
+    docs/reference/        all pages (reference_pages.py)
     docs/tutorials/behaviour.md   the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
-    docs/ensemble.md       the table of measures
     crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
@@ -29,7 +28,6 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.plugins import installed
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
@@ -37,7 +35,6 @@ from reference_pages import pages, table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorials/behaviour.md"
-ENSEMBLE = ROOT / "docs/ensemble.md"
 TOURS, TOUR_SCHEMA = ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 TERMS = ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
@@ -101,13 +98,8 @@ def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
     texts = {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), TERMS: terms_file(),
              TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), **pages()}
-    for path, name, content in (
-            (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
-            (ENSEMBLE, "measures", table(("measure", "what it is", "unit", "of a run", "behaviour"), (
-                (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
-                for entry in MEASURES.values())))):
-        texts[path] = between(texts.get(path) or path.read_text("utf-8"), name, content)
-    return texts
+    numbers = table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))
+    return {**texts, TOURS: between(TOURS.read_text("utf-8"), "numbers", numbers)}
 
 
 def schema(model: type[BaseModel]) -> str:

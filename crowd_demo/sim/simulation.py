@@ -96,7 +96,7 @@ class Simulation(World):
     # --- the step ----------------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number, TypeError for no whole number."""
+        """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number."""
         for _ in range(_steps(n)):
             self.profile.begin_step()
             run(self.launches())
@@ -229,7 +229,7 @@ class Simulation(World):
         return state_hash(self.tick, self.agents.count, self.agents.rows_by_id())
 
     def snapshot(self) -> Snapshot:
-        """Return all that the next step depends on; a copy, but for arrays that did not change since the last snapshot.
+        """Return a copy of all that the next step depends on; unchanged arrays are shared with the last snapshot.
 
         Costs little more than copying the columns. Gaps of removed agents are closed first.
         """
