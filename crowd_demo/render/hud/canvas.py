@@ -146,14 +146,18 @@ class Region(NamedTuple):
     rect: pygame.Rect
 
 
+ON_PANEL = Target("panel")  # a point there that means nothing in particular
+
+
 class Canvas:
-    """Draws on a surface of its own; all lengths are units."""
+    """Draws on a surface of its own; all lengths are units. `at` is the pixel of the window where its upper left corner is."""
 
     def __init__(self, size: Point, pen: Pen, scale: float, colour: Colour | None = PANEL) -> None:
         """A translucent panel with round corners, or with no colour a transparent surface."""
         self.pen, self.scale, self.size = pen, scale, size
         self.surface = pygame.Surface((max(self.px(size[0]), 1), max(self.px(size[1]), 1)), pygame.SRCALPHA)
         self.targets: list[Region] = []
+        self.at = 0, 0
         if colour is not None:
             self.rect(colour, (0, 0, *size), radius=CORNER)
             pygame.draw.rect(self.surface, pen.colour(EDGE), self.surface.get_rect(), 1, self.px(CORNER))
@@ -169,6 +173,18 @@ class Canvas:
     def target(self, box: Box, kind: str, name: str = "") -> None:
         """Register what a box is about; where boxes overlap, the last one counts."""
         self.targets.append(Region(Target(kind, name), self.pixels(box)))
+
+    @property
+    def area(self) -> pygame.Rect:
+        """Where it is in the window, in pixels."""
+        return self.surface.get_rect(topleft=self.at)
+
+    def target_at(self, x: float, y: float) -> Target | None:
+        """The target at a pixel of the window; None outside of the canvas."""
+        if not self.area.collidepoint(x, y):
+            return None
+        inside = x - self.at[0], y - self.at[1]
+        return next((region.target for region in reversed(self.targets) if region.rect.collidepoint(inside)), ON_PANEL)
 
     # --- text --------------------------------------------------------------------------------------------------------
 

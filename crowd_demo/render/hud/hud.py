@@ -31,7 +31,6 @@ from crowd_demo.render.hud.panel_layout import (
     RIGHT_WIDTH,
     ROW,
     STRIP_HEIGHT,
-    PlacedCanvas,
     bar_of,
     draw_panel,
     is_wide,
@@ -87,8 +86,8 @@ class Hud:
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._gap = pygame.Surface((1, 1)), 0  # this frame's
         self._free = pygame.Rect(0, 0, 1, 1)  # what nothing was placed in yet
-        self._placed: list[PlacedCanvas] = []
-        self._message: PlacedCanvas | None = None  # which is drawn last
+        self._placed: list[Canvas] = []
+        self._message: Canvas | None = None  # which is drawn last
         self._timeline: pygame.Rect | None = None  # where it is
         self._past: Past | None = None  # which it showed last
         self._pointer: tuple[tuple[float, float] | None, float] = (-1.0, -1.0), 0.0  # where it is, and since when
@@ -135,15 +134,15 @@ class Hud:
             self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
-            keep = [placed.rect for placed in self._placed
-                    if Target("card") in [region.target for region in placed.canvas.targets]]
+            keep = [placed.area for placed in self._placed
+                    if Target("card") in [region.target for region in placed.targets]]
             canvas, at = draw_tip(tip, status.hovered.at, on.get_size(), self.pen, self.scale, keep)
             on.blit(canvas.surface, at)
 
     def draw_message(self) -> None:
         """Draw the message over the picture that was drawn last, unless something that is open lies there."""
-        if self._message and self._message.rect.collidelist([placed.rect for placed in self._placed]) < 0:
-            self._on.blit(self._message.canvas.surface, self._message.at)
+        if self._message and self._message.area.collidelist([placed.area for placed in self._placed]) < 0:
+            self._on.blit(self._message.surface, self._message.at)
 
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the last picture; None outside of the HUD."""
@@ -156,7 +155,7 @@ class Hud:
     def share_along(self, target: Target, x: float, y: float) -> float | None:
         """How far along a target a pixel is, from its left end to its right one, or upwards; None if it is not shown."""
         for placed in self._placed:
-            for region in placed.canvas.targets:
+            for region in placed.targets:
                 if region.target == target:
                     rect = region.rect.move(placed.at)
                     share = (rect.bottom - y) / rect.height if target == BRUSH_SLIDER else (x - rect.left) / rect.width
@@ -177,7 +176,7 @@ class Hud:
 
     def covered(self) -> list[pygame.Rect]:
         """Return where panels were drawn last, within the window."""
-        return [placed.rect.clip(self._on.get_rect()) for placed in self._placed]
+        return [placed.area.clip(self._on.get_rect()) for placed in self._placed]
 
     def sections(self) -> dict[str, bool]:
         """The sections of both panels as they were rendered last, and whether they are folded."""
@@ -216,12 +215,12 @@ class Hud:
             edge = strip.right if size[1] <= strip.height and bottom == strip.bottom else self._free.right
             if left + size[0] > edge and left > strip.left:
                 left, bottom = strip.left, top - self._gap // 2
-            placed = PlacedCanvas(canvas, (left, bottom - size[1]))
+            canvas.at = left, bottom - size[1]
             left, top = left + size[0] + self._gap, min(top, bottom - size[1])
             if message and canvas is pills[-1]:
-                self._message = placed
+                self._message = canvas
             else:
-                self._place(*placed)
+                self._place(canvas, canvas.at)
         if not is_off and now_s - self._pointer[1] < HINTS_S and bottom == strip.bottom:
             is_first = status.panels.hud == "full" and not self.is_wide
             said = HINTS | {"hud": "techniques" if is_first else NEXT_MODE[status.panels.hud]}
@@ -300,7 +299,7 @@ class Hud:
         is_compact, right = status.panels.hud == "compact", self._free.right
         if self._has(0, status):
             self._place(self.panels[0], (left, top))
-            panel = self._placed[-1].rect
+            panel = self.panels[0].area
             left, top = (left, panel.bottom + self._gap) if is_compact else (panel.right + self._gap, top)
         if self._has(1, status):
             edge = self._on.get_width() - self._gap - self.panels[1].surface.get_width()
@@ -404,5 +403,6 @@ class Hud:
         return self._renderings.get(name, (drawn_as, self.scale, id(self.pen.theme)), render, now_s, period_s)
 
     def _place(self, canvas: Canvas, at: tuple[int, int]) -> None:
+        canvas.at = at
         self._on.blit(canvas.surface, at)
-        self._placed.append(PlacedCanvas(canvas, at))
+        self._placed.append(canvas)

@@ -25,7 +25,6 @@ from crowd_demo.render.hud.canvas import (
     Colour,
     Pen,
     Point,
-    Target,
     scale_for,
 )
 from crowd_demo.render.hud.status import PanelSettings
@@ -40,7 +39,6 @@ ROW = 19.0  # units: a folded section, a technique
 FACT, COLUMN_GAP, CHIP = 15.5, 8.0, 12.5  # units: the height of a fact, between two, a chip with the gap to its name
 PLAIN_CHIP = 4  # the shape of a chip without a rim
 EDGES = 2 * PAD - 4
-ON_PANEL = Target("panel")  # a point there that means nothing in particular
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
@@ -160,24 +158,6 @@ def draw_chip(on: Canvas, shape: int, colour: Colour, middle: Point) -> None:
 
 
 # --- in the window ---------------------------------------------------------------------------------------------------
-
-class PlacedCanvas(NamedTuple):
-    """A canvas, and the pixel of the window where its upper left corner is."""
-
-    canvas: Canvas
-    at: tuple[int, int]
-
-    @property
-    def rect(self) -> pygame.Rect:
-        return self.canvas.surface.get_rect(topleft=self.at)
-
-    def target_at(self, x: float, y: float) -> Target | None:
-        """The target at a pixel of the window; None outside of the canvas."""
-        x, y = x - self.at[0], y - self.at[1]
-        if not self.canvas.surface.get_rect().collidepoint(x, y):
-            return None
-        return next((region.target for region in reversed(self.canvas.targets) if region.rect.collidepoint(x, y)), ON_PANEL)
-
 
 def margin_of(size: tuple[int, int], scale: float) -> int:
     return min(round(OUTER * scale), size[0] // 50)

@@ -151,7 +151,7 @@ def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> 
     driven.frames(3)
     assert [action for _, action in sim.history if action in (Event(0), Event(1))] == [Event(0)]
     assert sim.terrain.blocked.any()
-    panel, region = next((panel, region) for panel in hud._placed for region in panel.canvas.targets
+    panel, region = next((panel, region) for panel in hud._placed for region in panel.targets
                          if tuple(region.target) == ("action", "happen"))
     at = panel.at[0] + region.rect.centerx, panel.at[1] + region.rect.centery
     driven.post(pygame.MOUSEBUTTONDOWN, pos=at, button=1)

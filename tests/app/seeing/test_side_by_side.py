@@ -42,7 +42,7 @@ def labels(driven: Driven) -> list[pygame.Rect]:
     split, placed = driven.program.split, driven.program.hud._placed
     assert split.halves
     targets = [Target("number", half.target) for half in (split.halves.left, split.halves.right)]
-    return [next(each.rect for each in placed if (target, each.canvas.surface.get_rect()) in each.canvas.targets)
+    return [next(each.area for each in placed if (target, each.surface.get_rect()) in each.targets)
             for target in targets]
 
 

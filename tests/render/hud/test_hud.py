@@ -33,10 +33,9 @@ from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, partly_inactive
 from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, scale_for
+from crowd_demo.render.hud.canvas import DARK, LIGHT, ON_PANEL, THEMES, WARM, Canvas, Pen, Target, scale_for
 from crowd_demo.render.hud.frame_sections import draw_line
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.panel_layout import ON_PANEL
 from crowd_demo.render.hud.status import (
     Clock,
     Hovered,
@@ -250,7 +249,7 @@ def test_a_long_message_is_wrapped_below_the_panels(size: tuple[int, int]) -> No
     notice = "Queued: " + ", ".join(["Home"] * 24) + " (applied after the current step)"
     hud.draw(surface, crowd(walking=90, waiting=8), Status(notices=[notice]), 0.0)
     assert notice in " ".join(spy.texts) and (notice not in spy.texts or size[0] > 800)
-    assert hud._message and hud._message.rect.collidelist([placed.rect for placed in hud._placed]) < 0
+    assert hud._message and hud._message.area.collidelist([placed.area for placed in hud._placed]) < 0
 
 
 def test_the_panel_of_the_inspector_is_not_over_what_is_inspected() -> None:

@@ -72,8 +72,8 @@ SHOWN: dict[str, Any] = {
 def placed_of(size: tuple[int, int], hud: Hud, **shown: Any) -> tuple[bool, list[pygame.Rect]]:
     """Whether panels are full, and where all is."""
     hud.draw(picture(size), crowd(), Status(past=PAST, **shown), 0.0)
-    kinds = {region.target.kind for placed in hud._placed for region in placed.canvas.targets}
-    return not kinds.isdisjoint({"fold", "unfold"}), [placed.rect for placed in hud._placed]
+    kinds = {region.target.kind for placed in hud._placed for region in placed.targets}
+    return not kinds.isdisjoint({"fold", "unfold"}), [placed.area for placed in hud._placed]
 
 
 def assert_apart(size: tuple[int, int], names: tuple[str, ...], hud: str, **shown: Any) -> None:
@@ -179,8 +179,8 @@ def test_notices_do_not_cover_a_card(size: tuple[int, int], tour: TourView | Non
     hud.draw(surface, crowd(), Status(past=PAST, card=CARD, tour=tour, legend=LEGEND, jobs=jobs, notices=[message]), 0.0)
     before, found = pixels(surface), hud._message
     hud.draw_message()
-    assert found and found.rect.contains(changed(before, pixels(surface)))
-    assert found.rect.collidelist([placed.rect for placed in hud._placed]) < 0
+    assert found and found.area.contains(changed(before, pixels(surface)))
+    assert found.area.collidelist([placed.area for placed in hud._placed]) < 0
 
 
 def test_a_message_is_not_drawn_over_what_is_open() -> None:
@@ -196,7 +196,7 @@ def test_a_message_is_not_drawn_over_what_is_open() -> None:
 def test_a_tooltip_covers_no_card() -> None:
     hud = Hud(KEYS)
     hud.draw(picture(), crowd(), Status(card=CARD), 0.0)
-    card = hud._placed[-1].rect
+    card = hud._placed[-1].area
     for at in ((card.left - 20, card.top + 20), (card.centerx, card.bottom + 4), (card.right + 3, card.centery)):
         tip, (x, y) = draw_tip(Tip("title", (("a few words " * 20, "text"),)), at, (1280, 720), hud.pen, hud.scale, [card])
         assert not tip.surface.get_rect(topleft=(x, y)).colliderect(card)
@@ -208,7 +208,7 @@ def test_keys_leave_the_strip_while_the_mouse_rests_and_the_timeline_grows_under
     for now_s, at in ((0.0, (600.0, 300.0)), (7.9, (600.0, 300.0)), (8.1, (600.0, 300.0)), (9.0, (600.0, 715.0)),
                       (9.1, (600.0, 700.0)), (9.2, (600.0, 300.0)), (9.3, (600.0, 300.0))):
         hud.draw(picture(), crowd(), status._replace(pointer=at), now_s)
-        targets = {region.target for each in hud._placed for region in each.canvas.targets}
+        targets = {region.target for each in hud._placed for region in each.targets}
         shown.append(Target("action", "scenarios") in targets)
         heights.append(hud._timeline.height if hud._timeline else 0)
     assert shown == [True, True, False, True, True, True, True]
@@ -221,7 +221,7 @@ def test_the_world_keeps_three_quarters_of_the_window(mode: str, size: tuple[int
     hud = Hud(KEYS)
     status = Status(past=PAST, panels=PanelSettings(hud=mode))
     hud.draw(picture(size), crowd(walking=90, waiting=8, stuck=2, queuing=1), status, 0.0)
-    rects = [placed.rect for placed in hud._placed] + [hud._timeline or pygame.Rect(0, 0, 0, 0)]
+    rects = [placed.area for placed in hud._placed] + [hud._timeline or pygame.Rect(0, 0, 0, 0)]
     share = sum(rect.width * rect.height for rect in rects) / (size[0] * size[1])
     print(f"{mode} at {size[0]} x {size[1]}: panels take {share:.1%} of the window")
     assert share <= 0.25
@@ -233,7 +233,7 @@ def test_a_card_stays_where_it_is_when_counters_come_and_go(size: tuple[int, int
     for count in range(5):
         hud, card = Hud(KEYS), CARD._replace(counts=CARD.counts[:1] * count)
         hud.draw(picture(size), crowd(), Status(past=PAST, card=card, tour=SHORT), 0.0)
-        places.add((hud._placed[-1].rect.right, hud._placed[-1].rect.top))
+        places.add((hud._placed[-1].area.right, hud._placed[-1].area.top))
     assert len(places) == 1
 
 
