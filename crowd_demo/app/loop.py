@@ -162,8 +162,6 @@ class Loop:
         self.events.read(elapsed_s)
         if self.program.seeing.zoom_left != 1:
             self.program.seeing.glide(elapsed_s)
-        if self.program.seeing.waits:
-            self.program.seeing.show_compiled()
         self.program.inspector.move_camera()
         self._open_next()
         if self.program.guide.latest and (tour := self.program.guide.tour):
@@ -174,8 +172,6 @@ class Loop:
             self.program.techniques.switch_to_compiled()
         if self.program.numbers.dragged:
             self.program.numbers.offer()
-        if self.program.split.second:
-            self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()
 
     def _open_next(self) -> None:

@@ -19,7 +19,7 @@ from crowd_demo.app.screen.window import save_picture, screen, set_mode
 from crowd_demo.measure.proof import DrawnView
 from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.navigation import label
-from crowd_demo.render.hud.number_rows import NUMBERS
+from crowd_demo.render.hud.sections import NUMBERS
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 from crowd_demo.render.hud.text_panels import RAW
 

@@ -19,7 +19,7 @@ from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
-from crowd_demo.app.dialogs.number_controls import Numbers
+from crowd_demo.app.dialogs.panel_controls import Numbers, PanelControls
 from crowd_demo.app.editing.scenario_files import ScenarioFiles
 from crowd_demo.app.editing.tool_controls import Tools
 from crowd_demo.app.editing.tools import HAND
@@ -27,12 +27,10 @@ from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.notices import Notices, ShownCaption, caption_of
-from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.screen.window import Pointer
-from crowd_demo.app.seeing.camera_controls import CameraControls
-from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
+from crowd_demo.app.seeing.view_controls import CameraControls, Inspector, Overlays
 from crowd_demo.app.tours.tour import WINDOW, Guide
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.model import CameraSettings, Config
@@ -78,8 +76,8 @@ class Program:
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.pointer, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning, self.hud.uncovered, self.hud.covered)
-        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices, smooth=not options.headless,
-                                     ahead=loaded.ahead, compilers=loaded.compilers)
+        self.seeing = CameraControls(config, self.camera, self.crowd, self.techniques.switcher, self.notices,
+                                     smooth=not options.headless)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.seeing,

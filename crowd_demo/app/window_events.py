@@ -19,8 +19,8 @@ from crowd_demo.config.keys import key_text
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import ON_PANEL, Target, scale_for
 from crowd_demo.render.hud.navigation import tick_at
-from crowd_demo.render.hud.number_rows import NUMBERS, SETTING, SLIDER
 from crowd_demo.render.hud.panel_layout import bar_of
+from crowd_demo.render.hud.sections import NUMBERS, SETTING, SLIDER
 from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import BET, LEGEND
 from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER

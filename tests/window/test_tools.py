@@ -15,7 +15,7 @@ from recorded_run import replayed
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.registry.actions import PROGRAM
-from crowd_demo.render.hud.number_rows import SLIDER
+from crowd_demo.render.hud.sections import SLIDER
 from crowd_demo.sim.actions import Action, Populate, Switch
 from crowd_demo.sim.edits import (
     AddGoal,

@@ -8,7 +8,7 @@ compiles only where there are no helpers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +29,7 @@ from crowd_demo.sim.actions import Switch
 MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
 EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
-BESIDE = "beside"  # the request of the second crowd
+BESIDE, COLOUR_MODE = "beside", "colour mode"  # owners of other requests: the second crowd, and the colour mode
 
 
 def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
@@ -57,25 +57,27 @@ def next_number(numbers: Range, value: float, direction: int) -> Value:
 
 @dataclass
 class Request:
-    """A value that a technique is to have: that of the crowd, or of the second one, which is shown `beside` it.
+    """A value that a technique is to have in the crowd, or, with an `owner`, in the second crowd; or a colour mode.
 
-    One that `follows` is configured, and was left out at first because its kernels take long to compile.
+    One that `follows` is configured, and was left out at first because its kernels take long to compile. `take` is called
+    with the value of an owner once its kernels are compiled.
     """
 
     path: str
     value: Value
-    beside: bool = False
+    owner: str = ""
     follows: bool = False
+    take: Callable[[Value], object] = lambda value: None
     state: Literal["compiling", "waiting for a step", "in effect"] = "compiling"
 
     @property
     def is_coming(self) -> bool:
         """Return whether the crowd will have the value soon."""
-        return not self.beside and self.state in ("compiling", "waiting for a step")
+        return not self.owner and self.state in ("compiling", "waiting for a step")
 
 
 class Switcher:
-    """`requests` are the last ones of each technique, and of the second crowd; `job` is what is being compiled.
+    """`requests` are the last ones of each technique and owner; `job` is what is being compiled.
 
     A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
     """
@@ -87,10 +89,11 @@ class Switcher:
         self._asked = False  # since `ready` looked last
         self._work: Future[None] | None = None
 
-    def request(self, path: str, value: Value, beside: bool = False, follows: bool = False) -> Request:
+    def request(self, path: str, value: Value, owner: str = "", follows: bool = False,
+                take: Callable[[Value], object] = lambda value: None) -> Request:
         """Ask for a value, in place of the one that was asked for before."""
         self._asked = True
-        request = self.requests[BESIDE if beside else path] = Request(path, value, beside, follows)
+        request = self.requests[owner or path] = Request(path, value, owner, follows, take)
         return request
 
     @property
@@ -100,7 +103,7 @@ class Switcher:
     @property
     def pending(self) -> dict[str, Value]:
         """The values of the crowd whose kernels are not compiled yet, by path."""
-        return {request.path: request.value for request in self.compiling if not request.beside}
+        return {request.path: request.value for request in self.compiling if not request.owner}
 
     def ready(self, options: Optimizations) -> list[Request]:
         """Return the requests whose kernels are compiled beside `options` and those before it; compile the others.
@@ -116,13 +119,14 @@ class Switcher:
         ready: list[Request] = []
         missing: list[tuple[list[Launch], Optimizations]] = []
         for request in compiling:
-            asked = with_values(options, {request.path: request.value})
-            if launches := self._ahead.missing(asked):
+            of_colours = request.owner == COLOUR_MODE
+            asked = options if of_colours else with_values(options, {request.path: request.value})
+            if launches := self._ahead.missing_colours(str(request.value)) if of_colours else self._ahead.missing(asked):
                 missing.append((launches, asked))
             else:
                 ready.append(request)
                 request.state = "waiting for a step"
-                options = options if request.beside else asked
+                options = options if request.owner else asked
         self._asked = bool(ready and missing)  # beside what takes effect the others may need more
         if missing or self.busy or self.job.done:
             self._compile_cheapest(missing, options)
@@ -269,7 +273,11 @@ class Techniques:
         pending = self.switcher.pending
         if pending and self.deferred.issuperset(pending) and self._crowd.in_past:  # they are not urgent
             return
-        ready = [request for request in self.switcher.ready(self._crowd.sim.optimizations) if not request.beside]
+        ready = self.switcher.ready(self._crowd.sim.optimizations)
+        for request in [request for request in ready if request.owner]:
+            ready.remove(request)
+            request.state = "in effect"
+            request.take(request.value)
         for request in ready:
             switch = Switch(request.path, request.value)
             if request.follows:  # the user did not request it, so there is nothing to undo

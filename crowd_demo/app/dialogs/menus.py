@@ -14,10 +14,9 @@ from typing import NamedTuple
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
+from crowd_demo.app.dialogs.panel_controls import PanelControls
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.panel_controls import PanelControls
-from crowd_demo.app.seeing.camera_controls import CameraControls
-from crowd_demo.app.seeing.overlay_controls import Overlays
+from crowd_demo.app.seeing.view_controls import CameraControls, Overlays
 from crowd_demo.config.keys import ACTIONS, by_heading, key_text
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.resources import (

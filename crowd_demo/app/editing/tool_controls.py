@@ -13,10 +13,20 @@ from functools import partial
 
 import numpy as np
 
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.timeline import Timeline
-from crowd_demo.app.editing.brush import Patch, Point, Sweep, points_along, tiles_passed
-from crowd_demo.app.editing.tools import HAND, TOOLS, Motion, Tool, goals_of, who
+from crowd_demo.app.crowd.crowd import Crowd, Timeline
+from crowd_demo.app.editing.tools import (
+    HAND,
+    TOOLS,
+    Motion,
+    Patch,
+    Point,
+    Sweep,
+    Tool,
+    goals_of,
+    points_along,
+    tiles_passed,
+    who,
+)
 from crowd_demo.app.editing.undo import Undo
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices

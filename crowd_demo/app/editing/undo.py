@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.timeline import Entries, Entry
+from crowd_demo.app.crowd.crowd import Crowd, Entries, Entry
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action, Edit, Populate, Switch

@@ -26,7 +26,7 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.overlay_controls import FREEZE, Overlays
+from crowd_demo.app.seeing.view_controls import FREEZE, Overlays
 from crowd_demo.app.tours.bets import DIGITS, Guess
 from crowd_demo.app.tours.live_numbers import (
     OF_VIEW,

@@ -49,7 +49,7 @@ def _read_play(args: argparse.Namespace) -> Config:
                                             for side, length in zip(("width", "height"), args.size, strict=True)]
     config = ReadConfig.of(data, PLAY_NAME, [*parse_overrides(args.overrides, "--set"), *size_of]).config
     if args.beside:
-        from crowd_demo.app.seeing.second_crowd import config_beside
+        from crowd_demo.app.seeing.side_by_side import config_beside
 
         config_beside(config)
     return config

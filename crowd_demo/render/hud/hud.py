@@ -24,7 +24,6 @@ from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
 from crowd_demo.render.hud.large_type import Caption, draw_answer, draw_caption
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
-from crowd_demo.render.hud.number_rows import RowsInView, number_section
 from crowd_demo.render.hud.panel_layout import (
     EDGES,
     LEFT_WIDTH,
@@ -36,7 +35,7 @@ from crowd_demo.render.hud.panel_layout import (
     is_wide,
     margin_of,
 )
-from crowd_demo.render.hud.sections import crowd_sections, scenario_sections, switchboard_sections
+from crowd_demo.render.hud.sections import RowsInView, crowd_sections, number_section, scenario_sections, switchboard_sections
 from crowd_demo.render.hud.status import Halves, Past, Status, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,

@@ -41,8 +41,8 @@ from crowd_demo.render.hud.canvas import (
 )
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
 from crowd_demo.render.hud.navigation import label
-from crowd_demo.render.hud.number_rows import value_text
 from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH, STRIP_HEIGHT
+from crowd_demo.render.hud.sections import value_text
 from crowd_demo.render.hud.status import (
     BetView,
     Half,

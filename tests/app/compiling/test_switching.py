@@ -93,7 +93,7 @@ class Asked(Switcher):
 
     def taken(self) -> dict[str, Value]:
         """The values that are compiled, by path; that of the second crowd by its own."""
-        return {BESIDE if request.beside else request.path: request.value for request in self.ready(self.options)}
+        return {request.owner or request.path: request.value for request in self.ready(self.options)}
 
     def ended(self) -> dict[str, Value]:
         """What is ready once nothing is compiled any more."""
@@ -186,14 +186,14 @@ def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> 
 @pytest.mark.usefixtures("settled")
 def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_values_of_the_first() -> None:
     switcher = Asked()
-    beside = switcher.request("cull", "agents", beside=True)
+    beside = switcher.request("cull", "agents", owner=BESIDE)
     assert switcher.taken() == {} and switcher.pending == {}
     assert switcher.ask("depth", "full") == {} and switcher.pending == FULL
     switcher.ahead.let_go()
     assert switcher.ended() == {BESIDE: "agents"} and beside.state == "waiting for a step"
     assert switcher.ended() == FULL
     assert not switcher.ahead.slow[4].overloads, "no crowd has both"
-    switcher.request("cull", cull := switcher.options.cull, beside=True)
+    switcher.request("cull", cull := switcher.options.cull, owner=BESIDE)
     assert switcher.taken() == {BESIDE: cull}
 
 

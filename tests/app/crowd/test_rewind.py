@@ -9,7 +9,7 @@ import pytest
 from driven import Driven
 from recorded_run import replayed
 
-from crowd_demo.app.crowd import timeline
+from crowd_demo.app.crowd import crowd
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.system import in_thread
 from crowd_demo.render.hud.canvas import scale_for
@@ -168,7 +168,7 @@ def test_going_back_and_arriving_take_one_snapshot_each_and_a_new_future_is_not_
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     driven.frames(40)
     taken: list[int] = []
-    monkeypatch.setattr(timeline, "_hash", lambda sim: taken.append(sim.tick) or in_thread(lambda: "1" * 32, "test"))
+    monkeypatch.setattr(crowd, "_hash", lambda sim: taken.append(sim.tick) or in_thread(lambda: "1" * 32, "test"))
     newest = driven.program.sim.tick
     for _ in range(5):
         driven.press("backspace")

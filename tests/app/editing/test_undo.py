@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.editing.brush import Sweep, distance_sq, is_passed, points_along, tiles_passed
+from crowd_demo.app.editing.tools import Sweep, distance_sq, is_passed, points_along, tiles_passed
 from crowd_demo.app.editing.undo import MAX, Undo
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import value_of
-from crowd_demo.render.hud.number_rows import scale_of, value_text
+from crowd_demo.render.hud.sections import scale_of, value_text
 from crowd_demo.sim.actions import Action, Populate
 from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
 from crowd_demo.sim.simulation import Simulation

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crowd_demo.app.dialogs.panel_controls import HIDDEN_S, SCALES, PanelControls
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import NOTICE_S, Notices
-from crowd_demo.app.screen.panel_controls import HIDDEN_S, SCALES, PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.model import HudSettings

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from crowd_demo.app.dialogs.panel_controls import PanelControls
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.loader import ConfigError, ReadConfig, load_config, parse_overrides

@@ -11,7 +11,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.camera_controls import CameraControls
+from crowd_demo.app.seeing.view_controls import CameraControls
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import MAX_ZOOM, Camera
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.quick
 def seeing(smooth: bool = True) -> tuple[CameraControls, Camera]:
     camera = Camera((4000.0, 3000.0), (800, 600))
     camera.look_at(2000, 1500, 0.5)
-    return CameraControls(Config.model_validate({}), camera, None, Notices(), smooth, None, None), camera  # type: ignore[arg-type]
+    return CameraControls(Config.model_validate({}), camera, None, None, Notices(), smooth), camera  # type: ignore[arg-type]
 
 
 def test_a_zoom_glides_and_ends_exactly_where_a_jump_does() -> None:
@@ -115,12 +115,13 @@ def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven
 def test_a_colour_mode_waits_for_its_kernels_and_frames_go_on(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first use of a mode once blocked for a second or two."""
     seeing, shown, begun = driven.program.seeing, driven.program.seeing.colours, threading.Event()
-    wanted: list[Any] = list(seeing._ahead.missing_colours("density")) or [object()]
+    switcher = driven.program.techniques.switcher
+    wanted: list[Any] = list(switcher._ahead.missing_colours("density")) or [object()]
     compiled = threading.Event()
     monkeypatch.setattr(seeing, "smooth", True)
-    monkeypatch.setattr(seeing._ahead, "missing_colours", lambda *names: [] if compiled.is_set() else wanted)
-    monkeypatch.setattr(seeing._compilers, "want", lambda *given, **named: begun.set())
-    monkeypatch.setattr(seeing._compilers, "work", lambda *given, **named: compiled.wait(60))
+    monkeypatch.setattr(switcher._ahead, "missing_colours", lambda *names: [] if compiled.is_set() else wanted)
+    monkeypatch.setattr(switcher.compilers, "want", lambda *given, **named: begun.set())
+    monkeypatch.setattr(switcher.compilers, "work", lambda *given, **named: compiled.wait(60))
     seeing.show_colours("density")
     driven.frames(5)
     assert begun.is_set() and seeing.colours == shown and "compiling the colours: density" in driven.status().notices

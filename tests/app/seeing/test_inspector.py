@@ -173,7 +173,8 @@ def test_raw_fields_are_folded_until_a_click_and_the_camera_follows(driven: Driv
     assert rows(driven)["speed"].endswith(" m/s")
     driven.drag(driven.find("unfold", "raw fields"))
     assert told(driven).is_open
-    driven.frames(20)
+    driven.until(lambda: any(region.target == ("fold", "raw fields") for canvas in driven.program.hud._placed
+                             for region in canvas.targets))
     driven.drag(driven.find("fold", "raw fields"))
     assert not told(driven).is_open
     camera, sim = driven.program.camera, driven.program.sim

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from crowds import CROWDS, simulation
 
-from crowd_demo.app.seeing.second_crowd import SecondCrowd
+from crowd_demo.app.seeing.side_by_side import SecondCrowd
 from crowd_demo.sim.actions import Populate
 from crowd_demo.sim.simulation import Simulation
 
@@ -53,7 +53,7 @@ def test_a_jump_that_would_take_too_long_to_follow_is_a_new_beginning(monkeypatc
     second.keep_up(sim)
     assert second.sim and second.begun_at == 0 and second.sim.state_hash() != sim.state_hash()
     replica = second.sim
-    monkeypatch.setattr("crowd_demo.app.seeing.second_crowd.CATCH_UP_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.CATCH_UP_S", 0.0)
     sim.step(9)
     second.keep_up(sim)
     assert second.sim is replica and second.begun_at == sim.tick == 18 and replica.state_hash() == sim.state_hash()

@@ -10,8 +10,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.screen.window import screen
-from crowd_demo.app.seeing.second_crowd import SecondCrowd
-from crowd_demo.app.seeing.side_by_side import UNKNOWN, live_rates, other_value
+from crowd_demo.app.seeing.side_by_side import UNKNOWN, SecondCrowd, live_rates, other_value
 from crowd_demo.measure.proof import short
 from crowd_demo.profile import Profile
 from crowd_demo.registry.techniques import BY_PATH
@@ -67,8 +66,8 @@ def hashed(driven: Driven) -> tuple[str, str, str]:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes are made as often as they can be."""
-    monkeypatch.setattr("crowd_demo.app.seeing.second_crowd.HASH_EVERY_S", 0.0)
-    monkeypatch.setattr("crowd_demo.app.seeing.second_crowd.HASH_SHARE", 1.0)
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_EVERY_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_SHARE", 1.0)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import value_of
-from crowd_demo.render.hud.number_rows import NEAR, RowsInView, SliderScale
 from crowd_demo.render.hud.panel_layout import PanelSection
+from crowd_demo.render.hud.sections import NEAR, RowsInView, SliderScale
 
 pytestmark = pytest.mark.quick
 CONFIGS = [load_config(name, [f"behaviour={behaviour}"]) for name, behaviour in (

@@ -14,7 +14,7 @@ from crowd_demo.config.resources import list_configs
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures.people import UNITS
 from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.overlays.labels import LEAST_PX, NAMED_PX, draw_labels, opening
+from crowd_demo.render.overlays.agents import LEAST_PX, NAMED_PX, draw_labels, opening
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sprites.pixels import frame_of, plain_surface

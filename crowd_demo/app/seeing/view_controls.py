@@ -1,11 +1,16 @@
-"""The overlays that are shown: the main thread turns them on and off, the worker's thread draws them.
+"""The view: zoom, bookmarks and colour modes; the overlays that are shown, and what is inspected.
 
-Some are drawn on the ground, so that agents walk over them, the others over the finished picture. Over both comes what
-is inspected: the main thread says what, the worker's thread reads it, after each picture, for that runs a kernel.
+Wheel and keys set how far to zoom; `glide` does a part of that in each frame, so that a notch takes about a sixth of a
+second. Without a window the whole zoom is made at once, so that pictures do not depend on the clock.
+
+The main thread turns overlays on and off, the worker's thread draws them. Some are drawn on the ground, so that agents
+walk over them, the others over the finished picture. Over both comes what is inspected: the main thread says what, the
+worker's thread reads it, after each picture, for that runs a kernel.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from weakref import ReferenceType, ref
@@ -14,14 +19,16 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.technique_controls import COLOUR_MODE, Switcher
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import Pointer
-from crowd_demo.registry.built_in import AT_FIRST
+from crowd_demo.config.model import Config
+from crowd_demo.registry.built_in import AT_FIRST, COLOURS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
-from crowd_demo.render.overlays.agents import draw_agent, draw_box
+from crowd_demo.render.overlays.agents import draw_agent, draw_box, draw_labels
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
-from crowd_demo.render.overlays.labels import draw_labels
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
 from crowd_demo.sim.simulation import Simulation
@@ -30,6 +37,9 @@ from crowd_demo.sprites.pixels import frame_of
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
 FREEZE = "freeze"  # the overlay of the frozen frustum
 STRIP = 400  # candidates on the strip of memory
+GLIDE_S = 0.05  # in which a glide comes nearer by a factor of e
+DONE = 1e-3  # of a factor: what is left of a glide is made at once
+NOTCH = 1.15**2  # of the zoom, a press
 
 
 class Overlays:
@@ -225,3 +235,88 @@ class Inspector:
         if len(ids) and self.identity is not None:
             index = np.searchsorted(ids, self.identity, "right") if way > 0 else np.searchsorted(ids, self.identity) - 1
             self.identity, self._sim = int(ids[int(index) % len(ids)]), None
+
+
+# --- camera and colours ----------------------------------------------------------------------------------------------
+
+class CameraControls:
+    """`smooth`: zooming glides, and a colour mode waits for its kernels, which `switcher` compiles."""
+
+    def __init__(self, config: Config, camera: Camera, crowd: Crowd, switcher: Switcher, notices: Notices,
+                 smooth: bool) -> None:
+        self.smooth, self._switcher = smooth, switcher
+        self.waits = ""  # the colour mode that is being compiled
+        self._configured, self._camera, self._crowd, self._notices = config.scene.colours, camera, crowd, notices
+        self.zoom_left = 1.0  # the factor by which to zoom still
+        self._at = 0.0, 0.0  # the pixel that stays where it is
+        self._bookmarks: dict[int, tuple[float, float, float]] = {}
+
+    # --- zoom --------------------------------------------------------------------------------------------------------
+
+    def fit(self) -> None:
+        self.zoom_left = 1.0
+        self._camera.fit()
+
+    def zoom(self, x: float, y: float, factor: float) -> None:
+        """Zoom by `factor`; the world point under pixel (x, y) stays there."""
+        self.zoom_left, self._at = self.zoom_left * factor, (x, y)
+        if not self.smooth:
+            self.glide(math.inf)
+
+    def zoom_middle(self, notches: int) -> None:
+        width, height = self._camera.size
+        self.zoom(width / 2, height / 2, NOTCH**notches)
+
+    def glide(self, elapsed_s: float) -> None:
+        """Make the part of the zoom for that time."""
+        part = 1 - math.exp(-elapsed_s / GLIDE_S)
+        factor = self.zoom_left ** part if abs(math.log(self.zoom_left)) * (1 - part) > DONE else self.zoom_left
+        before = self._camera.zoom
+        self._camera.zoom_at(*self._at, factor)
+        ended = self._camera.zoom == before  # it cannot zoom any farther
+        self.zoom_left = 1.0 if ended else self.zoom_left / factor
+
+    def look_at(self, x: float, y: float, zoom: float | None = None) -> None:
+        self.zoom_left = 1.0
+        self._camera.look_at(x, y, zoom)
+
+    # --- bookmarks ---------------------------------------------------------------------------------------------------
+
+    def keep(self, number: int) -> None:
+        self._bookmarks[number] = x, y, zoom = self._camera.x, self._camera.y, self._camera.zoom
+        view = f"{x:.0f},{y:.0f},{zoom:.3g}"  # as `export --view` takes it
+        self._notices.add(f"bookmark {number} is this view, {view}: Ctrl {number} comes back to it", "bookmark")
+
+    def go_to(self, number: int) -> None:
+        if number in self._bookmarks:
+            self.look_at(*self._bookmarks[number])
+        else:
+            self._notices.add(f"there is no bookmark {number} yet: Ctrl+Shift+{number} keeps this view", "bookmark",
+                              holds=lambda: number not in self._bookmarks)
+
+    # --- colours -----------------------------------------------------------------------------------------------------
+
+    @property
+    def colours(self) -> str:
+        return self._crowd.scene.colours if self._crowd.scene else self._configured
+
+    def show_colours(self, name: str) -> None:
+        """Show a colour mode as soon as its kernels are compiled, and go on with the present one until then."""
+        if self.smooth:
+            self.waits = name
+            self._switcher.request("", name, COLOUR_MODE, take=lambda value: self._show(name))
+            self._notices.add(f"compiling the colours: {name}", "colours", holds=lambda: self.waits == name)
+        else:
+            self._show(name)
+
+    def _show(self, name: str) -> None:
+        self.waits = ""
+        if self._crowd.scene:
+            self._crowd.scene.show_colours(name)
+            if not self._crowd.scene.legend():  # which says the same
+                self._notices.add(f"colours: {name}, {COLOURS[name].why}", "colours", holds=lambda: self.colours == name)
+
+    def next_colours(self, backwards: bool = False) -> None:
+        """Go on to the next mode that tells something of this crowd."""
+        names = self._crowd.scene.telling_colours() if self._crowd.scene else list(COLOURS)
+        self.show_colours(names[(names.index(self.waits or self.colours) + (-1 if backwards else 1)) % len(names)])
