@@ -57,7 +57,7 @@ class Driven:
 
     def status(self) -> Status:
         """What the HUD is told now."""
-        from crowd_demo.app.presenter import status_of
+        from crowd_demo.app.loop import status_of
 
         self.program.collect_news()
         return status_of(self.program)

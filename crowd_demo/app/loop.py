@@ -2,7 +2,12 @@
 
 The main thread reads events, draws the HUD, and presents the picture; in between, the worker's thread steps the crowd
 and draws it, overlays included. While the steps take long, as with a large crowd and no neighbour structure, the main
-thread goes on to read events and to answer them; while the worker draws it waits.
+thread goes on to read events and to answer them; while the worker draws it waits. After such a frame the picture is
+kept as the worker has drawn it: what keys ask of the window alone is drawn over that.
+
+Another configuration opens while the window responds and the present crowd goes on. A thread reads it and has its
+kernels compiled in other processes. What runs kernels itself, the making of the crowd above all, is done on the
+worker's thread between two frames: up to a second for a million agents.
 """
 
 from __future__ import annotations
@@ -11,27 +16,39 @@ import math
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.crowd.opening import CannotOpenError, Opening
+from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import screen
+from crowd_demo.app.screen.window import save_picture, screen, set_mode
 from crowd_demo.app.window_events import WindowEvents
-from crowd_demo.host.compiling.loading import Loaded
+from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.memory import TooManyError
+from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.compilers import Compilers, helpers_that_fit, to_compile
+from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, build, building
 from crowd_demo.host.report import COLLECT_EVERY, Recorder, noting_collections
-from crowd_demo.host.system import Worker
+from crowd_demo.host.system import Worker, compiling_beside_frames, in_thread
+from crowd_demo.measure.proof import DrawnView
+from crowd_demo.registry.texts import reason
+from crowd_demo.render.hud.navigation import label
+from crowd_demo.render.hud.sections import NUMBERS
+from crowd_demo.render.hud.status import Hovered, MinimapView, Status
+from crowd_demo.render.hud.text_panels import RAW
 
 HEADLESS_FRAMES = 600
 LONGEST_S = 3600.0  # of the crowd's time: so long a run without a window waits for the event that ends it
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
+LONG_FRAME_MS = 30.0
 ANSWER_S = LONG_FRAME_MS / 1000  # in a frame that takes longer events are read before it ends, and keys are answered
 ANSWER_EVERY_S = 0.02  # how often
 LONG_S = 0.15  # the title says so while a frame takes longer
@@ -41,6 +58,7 @@ LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
 COMPILING_FRAME_S = 1 / 40  # while a technique waits for its kernels: what is left of a frame's time belongs to the compilers
 PRECOMPILE_FRAME = 60  # after so many frames other choices are compiled in the background
+Result = TypeVar("Result")
 
 
 class Loop:
@@ -303,3 +321,181 @@ class Loop:
             least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)
+
+
+# --- what the main thread adds to the picture ------------------------------------------------------------------------
+
+class Presenter:
+    """Draws over what the worker's thread has drawn, and presents it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        program.resize(screen().get_size())  # which a window manager may have chosen
+        self._fullscreen = program.fullscreen
+        self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
+        self.set_title()
+
+    def present(self, hovered: Hovered | None) -> None:
+        """Complete the picture, save it if that was requested, and show it."""
+        profile = self.program.sim.profile
+        with profile.stage("hud"):
+            self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
+            self._draw_hud(hovered)
+        self.save_requested()
+        with profile.stage("hud"):
+            self.program.hud.draw_message()
+        with profile.stage("flip"):
+            pygame.display.flip()
+
+    def answer(self, keys: Sequence[str]) -> None:
+        """While a step takes long, show over the last picture what changes at once, and which keys come next."""
+        self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
+        if self._picture.get_size() != screen().get_size():
+            screen().fill("black")
+        screen().blit(self._picture, (0, 0))
+        self._draw_hud(None, [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else [])
+        self.program.hud.draw_message()
+        pygame.display.flip()
+
+    def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
+        program, picture = self.program, screen()
+        program.collect_news()
+        status = status_of(program, hovered)
+        status = status._replace(notices=[*status.notices, *notices])
+        program.hud.draw(picture, program.sim, status, time.perf_counter())
+
+    def save_requested(self) -> None:
+        path, self.program.picture_path = self.program.picture_path, None
+        if not path:
+            return
+        try:
+            save_picture(screen(), path)
+            self.program.notices.add(f"saved {path}")
+        except OSError as error:
+            self.program.notices.add(f"cannot save {path}: {reason(error)}")
+
+    def fit_window(self) -> None:
+        """Change to full screen or back, if that was requested, and follow the size of the window."""
+        program = self.program
+        if program.fullscreen != self._fullscreen:
+            self._fullscreen = program.fullscreen
+            program.resize(set_mode(program.window, self._fullscreen).get_size())
+        self.follow_size()
+
+    def follow_size(self) -> None:
+        program, size, before = self.program, screen().get_size(), self.program.camera.size
+        program.resize(size)
+        if size != before and not self._fullscreen:
+            program.window = program.window.model_copy(update={"width": size[0], "height": size[1]})
+            program.preferences.change(size=size)
+
+    def set_title(self, what: str = "") -> None:
+        title = self.program.window.title
+        pygame.display.set_caption(f"{title} - {what}" if what else title)
+
+
+def status_of(program: Program, hovered: Hovered | None = None) -> Status:
+    """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
+    crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
+    notices, past = program.notices.present() if program.notices.shown else [], crowd.past()
+    has_timeline, top = program.has_timeline, program.dialogs.top if program.dialogs.stack else None
+    if crowd.in_past and not has_timeline:
+        notices.append(label(past))
+    return Status(
+        paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
+        answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
+        pending=techniques.switcher.pending, notices=notices,
+        jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
+        pointer=program.pointer.at if program.pointer.in_window else None,
+        readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
+        past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
+        view=top.view() if top else None, hovered=hovered, measured=program.measured,
+        numbers=program.numbers.rows() if NUMBERS in panels.opened else (),
+        tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
+        card=program.cards.card() if program.cards.trial else None,
+        legend_items=program.overlays.legend_items,
+        legend=scene.legend() if scene else None,
+        inspection=found._replace(is_open=RAW in panels.opened) if (found := program.inspector.found) else None,
+        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
+        if scene and program.minimap_shown else None,
+        halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
+        brush=program.tools.brush() if program.pointer.on_ground and not top else None,
+        rings=program.tools.rings() if program.sim.forces.present else (),
+        flow=program.tools.flow() if program.sim.counts.has_line else None)
+
+
+def moment_of(program: Program, alpha: float) -> Moment:
+    """Return what the cards have to know at the end of a frame's computation; `alpha` is the part of a step that is drawn."""
+    camera, crowd, scene, frozen = program.camera, program.crowd, program.crowd.scene, program.overlays.frozen
+    view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
+                frozen, crowd.speed, crowd.paused)
+    view = DrawnView(scene, camera, frozen, alpha) if scene else None
+    return Moment(program.sim, view, view_key, crowd.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
+                  program.techniques.deferred)
+
+
+# --- opening another configuration -----------------------------------------------------------------------------------
+
+class CannotOpenError(Exception):
+    """Why a configuration cannot be opened, in one line."""
+
+
+class Opening:
+    """A configuration that is being opened: a shipped name or a path. `progress` says how far it is."""
+
+    def __init__(self, name: str, worker: Worker, render: bool) -> None:
+        self.name = name
+        self.progress = LoadingProgress()
+        self._worker, self._render = worker, render
+        self._closed = False
+        self._result = in_thread(self._open, "crowd-demo opening")
+
+    def opened(self) -> Loaded | None:
+        """Return the loaded configuration, or None until it is ready. Raises CannotOpenError."""
+        return self._result.result() if self._result.done() else None
+
+    @property
+    def busy(self) -> bool:
+        """Return whether the thread is at work, so that it may be inside the compiler."""
+        return not self._result.done()
+
+    def close(self, timeout_s: float = 0.0) -> None:
+        """Give up as soon as possible, and wait for that at most so long."""
+        self._closed = True
+        wait((self._result,), timeout_s)
+
+    def _open(self) -> Loaded:
+        try:
+            with compiling_beside_frames():
+                return self._opened()
+        except ConfigError as error:
+            raise CannotOpenError(error.lines[0]) from None
+        except (MemoryError, TooManyError):
+            raise CannotOpenError(f"{self.name}: too little memory for it beside the present crowd") from None
+
+    def _opened(self) -> Loaded:
+        config = load_config(self.name)
+        start = time.perf_counter()
+        ahead = self._on_worker(lambda: KernelFinder(config, self._render))
+        launches = ahead.missing(config.optimizations)
+        with closing(Compilers(config)) as compilers:
+            if missing := to_compile(launches):
+                compilers.start(min(max(helpers_that_fit(), 1), missing))
+            compilers.want(launches, config.optimizations)
+            compilers.work(self._show_progress, here=False)
+        compiled = time.perf_counter()
+        self.progress.say(building(config))
+        sim, scene = self._on_worker(lambda: build(config, self._render))
+        return Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start)
+
+    def _on_worker(self, job: Callable[[], Result]) -> Result:
+        self._go_on()
+        return self._worker.submit(job).result()
+
+    def _show_progress(self, kernel: str, done: int, total: int) -> None:
+        self._go_on()
+        self.progress.compiling(kernel, done, total)
+
+    def _go_on(self) -> None:
+        if self._closed:
+            raise CannotOpenError(f"{self.name}: given up")

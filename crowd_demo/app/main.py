@@ -37,9 +37,8 @@ from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_s
 from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
-    from crowd_demo.app.crowd.opening import Opening
     from crowd_demo.app.crowd.technique_controls import Switcher
-    from crowd_demo.app.loop import Loop
+    from crowd_demo.app.loop import Loop, Opening
     from crowd_demo.app.program import Program
     from crowd_demo.app.trace import Trace
     from crowd_demo.host.recording.recording import Player

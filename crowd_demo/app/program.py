@@ -14,16 +14,14 @@ from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import ANSWER_KEYS, CrowdControls, Hawk, ShownAnswer, agents_of
-from crowd_demo.app.crowd.crowd_files import LONG_S, CrowdFiles
 from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
 from crowd_demo.app.dialogs.panel_controls import Numbers, PanelControls
-from crowd_demo.app.editing.scenario_files import ScenarioFiles
-from crowd_demo.app.editing.tool_controls import Tools
+from crowd_demo.app.editing.tool_controls import Tools, Undo
 from crowd_demo.app.editing.tools import HAND
-from crowd_demo.app.editing.undo import Undo
+from crowd_demo.app.files import LONG_S, CrowdFiles, ScenarioFiles
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.notices import Notices, ShownCaption, caption_of

@@ -121,7 +121,8 @@ class Switcher:
         for request in compiling:
             of_colours = request.owner == COLOUR_MODE
             asked = options if of_colours else with_values(options, {request.path: request.value})
-            if launches := self._ahead.missing_colours(str(request.value)) if of_colours else self._ahead.missing(asked):
+            ahead = self._ahead
+            if launches := ahead.missing_colours(str(request.value)) if of_colours else ahead.missing(asked):
                 missing.append((launches, asked))
             else:
                 ready.append(request)

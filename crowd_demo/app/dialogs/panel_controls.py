@@ -1,4 +1,4 @@
-"""How the user wants the panels, and the parameters of the behaviour and of links in them: sliders, values to type, presets.
+"""How the user wants the panels, and the parameters in them: sliders, values to type, presets.
 
 A drag sets a parameter several times per frame, and frames may come faster than steps; so the last value waits until a
 step was made since the last change: at most one action a tick. While the crowd is paused it waits until the drag ends.

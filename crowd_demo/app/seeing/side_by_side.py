@@ -137,7 +137,8 @@ class SideBySide:
             return
         self.second.sim = None
         if change.path not in ("", self.second.path) or change.what in (OTHER_TIME, OTHER_CROWD):
-            self.request = self._techniques.switcher.request(self.second.path, self.request.value, BESIDE, take=self._take)
+            value = self.request.value
+            self.request = self._techniques.switcher.request(self.second.path, value, BESIDE, take=self._take)
             self._is_compiled &= not change.path
 
     # --- steps -------------------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ ON_PANEL = Target("panel")  # a point there that means nothing in particular
 
 
 class Canvas:
-    """Draws on a surface of its own; all lengths are units. `at` is the pixel of the window where its upper left corner is."""
+    """Draws on a surface of its own; all lengths are units. Its upper left corner lies at the pixel `at` of the window."""
 
     def __init__(self, size: Point, pen: Pen, scale: float, colour: Colour | None = PANEL) -> None:
         """A translucent panel with round corners, or with no colour a transparent surface."""

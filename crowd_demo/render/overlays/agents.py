@@ -1,7 +1,7 @@
-"""Overlays of agents: velocity, size, avoidance, goals, staggering, links; what the inspector marks; and labels in the world.
+"""Overlays of agents: velocity, size, avoidance, goals, staggering, links; what the inspector marks; labels in the world.
 
-Labels are those of doors with how many have left, of named places, and of areas that are measured. A door's label stands
-beside its opening, never on it. Below 8 pixels a person only counts are left, below 4 nothing.
+Labels are those of doors with how many have left, of named places, and of areas that are measured. A door's label
+stands beside its opening, never on it. Below 8 pixels a person only counts are left, below 4 nothing.
 """
 
 from __future__ import annotations

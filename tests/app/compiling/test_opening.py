@@ -16,11 +16,9 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app import main
-from crowd_demo.app.crowd import opening
-from crowd_demo.app.crowd.crowd_files import replay_command
-from crowd_demo.app.crowd.opening import CannotOpenError, Opening
-from crowd_demo.app.loop import Loop
+from crowd_demo.app import loop, main
+from crowd_demo.app.files import replay_command
+from crowd_demo.app.loop import CannotOpenError, Loop, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.loader import load_config
@@ -104,7 +102,7 @@ def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, fol
 
 def test_too_little_memory_is_a_notice_and_another_error_is_none(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails_with(error: type[Exception]) -> None:
-        monkeypatch.setattr(opening, "build", MagicMock(side_effect=error))
+        monkeypatch.setattr(loop, "build", MagicMock(side_effect=error))
         driven.program.open_scenario("birds")
 
     fails_with(MemoryError)

@@ -13,7 +13,7 @@ from driven import PATIENCE_S, Driven
 from exported import places, read_page
 from recorded_run import replayed
 
-from crowd_demo.app.crowd import crowd_files
+from crowd_demo.app import files
 from crowd_demo.host.child import start
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.recording.recording import write_clip
@@ -95,7 +95,7 @@ def test_a_cancelled_export_does_not_compile_first(driven: Driven, tmp_path: Pat
     driven.frames(60)
     recording, cache = tmp_path / "clip.replay", tmp_path / "cache"
     write_clip(recording, first, driven.program.sim.snapshot())
-    process = start(crowd_files.EXPORTER, str(recording), str(tmp_path / "page.html"), stdin=subprocess.PIPE,
+    process = start(files.EXPORTER, str(recording), str(tmp_path / "page.html"), stdin=subprocess.PIPE,
                     env={**os.environ, "CROWD_DEMO_CACHE": str(cache)})
     assert process.stdin
     process.stdin.close()
@@ -107,7 +107,7 @@ def test_what_goes_wrong_is_said(driven: Driven, tmp_path: Path, monkeypatch: py
     driven.press("e", pygame.KMOD_CTRL)
     assert "there is no past yet" in until_said(driven, "page")
     driven.frames(60)
-    monkeypatch.setattr(crowd_files, "EXPORTER", "crowd_demo.cli.nothing")
+    monkeypatch.setattr(files, "EXPORTER", "crowd_demo.cli.nothing")
     driven.press("e", pygame.KMOD_CTRL)
     until_said(driven, "cannot export: its process has ended")
     assert list(tmp_path.iterdir()) == []

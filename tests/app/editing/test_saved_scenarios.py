@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.app.copying import Shown
-from crowd_demo.app.editing.scenario_files import texts_of, write_together
+from crowd_demo.app.files import texts_of, write_together
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Camera

@@ -13,8 +13,8 @@ import pygame
 import pytest
 from driven import Driven
 
+from crowd_demo.app import files
 from crowd_demo.app.dialogs.dialog import Question, TextDialog
-from crowd_demo.app.editing import scenario_files
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, _source
 from crowd_demo.config.loader import load_config
@@ -169,7 +169,7 @@ def test_other_files_are_replaced_only_when_asked_twice_and_some_names_cannot_be
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
 def test_a_folder_that_takes_no_files_is_said_before_anything_is_written(
         hands: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scenario_files, "FOLDER", Path("/proc"))
+    monkeypatch.setattr(files, "FOLDER", Path("/proc"))
     build(hands)
     save(hands)
     assert naming(hands).wrong.startswith("/proc/crowd-1.yaml cannot be written: ")

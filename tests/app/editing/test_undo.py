@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.editing.tool_controls import MAX, Undo
 from crowd_demo.app.editing.tools import Sweep, distance_sq, is_passed, points_along, tiles_passed
-from crowd_demo.app.editing.undo import MAX, Undo
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.config.loader import load_config

@@ -12,9 +12,9 @@ import pygame
 import pytest
 from driven import Driven
 
+from crowd_demo.app import loop
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Trial
-from crowd_demo.app.crowd import opening
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, number_text
 from crowd_demo.app.tours.tour import TourPlayer
@@ -74,7 +74,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     def load(name: str) -> Any:
         config = load_config(name)
         return config.model_copy(update={"agents": min(config.agents, AGENTS)})
-    monkeypatch.setattr(opening, "load_config", load)
+    monkeypatch.setattr(loop, "load_config", load)
     return clock
 
 

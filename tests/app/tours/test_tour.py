@@ -10,7 +10,7 @@ from weakref import ref
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd import opening
+from crowd_demo.app import loop
 from crowd_demo.app.tours.live_numbers import TO_COME
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
@@ -242,7 +242,7 @@ def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
         config = load_config(name)
         return config.model_copy(update={"agents": min(config.agents // 10, 1000)})
 
-    monkeypatch.setattr(opening, "load_config", load)
+    monkeypatch.setattr(loop, "load_config", load)
 
 
 @pytest.mark.parametrize("name", list(list_tours()))

@@ -11,7 +11,7 @@ import pytest
 from driven import Driven
 from recorded_run import replayed
 
-from crowd_demo.app.crowd import crowd_files
+from crowd_demo.app import files
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
@@ -145,7 +145,7 @@ def test_saving_and_loading_bring_the_crowd_back(driven: Driven) -> None:
 def test_a_second_save_has_a_name_of_its_own_and_does_not_wait_for_the_first(
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     may = threading.Event()
-    monkeypatch.setattr(crowd_files, "write_save", lambda *saved: may.wait(10) and write_save(*saved))
+    monkeypatch.setattr(files, "write_save", lambda *saved: may.wait(10) and write_save(*saved))
     driven.press("f5")
     driven.press("f5")
     assert not list(Path().iterdir())
