@@ -82,25 +82,22 @@ class PageExport:
         lower_priority()
         try:
             write_clip(self.recording, first, last)
-            self._follow(start(EXPORTER, str(self.recording), str(self.page), env={**os.environ, **ONE_THREAD},
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
+            process = self._process = start(EXPORTER, str(self.recording), str(self.page), env={**os.environ, **ONE_THREAD},
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            assert process.stdin and process.stdout
+            if self.cancelled:
+                self.cancel()
+            with process.stdout:
+                for line in process.stdout:
+                    self.progress = line.strip()
+            if process.wait() and not self.cancelled:
+                self.error = "its process has ended" if self.progress.endswith("%") else self.progress
+            process.stdin.close()
         except OSError as error:
             self.error = reason(error)
         if self.error or self.cancelled:
             for path in (self.page, self.recording):
                 path.unlink(missing_ok=True)
-
-    def _follow(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-        assert process.stdin and process.stdout
-        if self.cancelled:
-            self.cancel()
-        with process.stdout:
-            for line in process.stdout:
-                self.progress = line.strip()
-        if process.wait() and not self.cancelled:
-            self.error = "its process has ended" if self.progress.endswith("%") else self.progress
-        process.stdin.close()
 
 
 class CrowdFiles:
@@ -127,8 +124,17 @@ class CrowdFiles:
             else:
                 path = recording.path
                 self._notices.add(f"{said} {path}. Replay it: {replay_command(path)}", "record", LONG_S)
-        if self.exporting:
-            self._tell_export(self.exporting)
+        export = self.exporting
+        if export and export.job.done():
+            self.exporting = None
+            if export.cancelled:
+                self._notices.add(f"cancelled: {export.page} is not written", "export")
+            elif export.error:
+                self._notices.add(f"cannot export: {export.error}", "export", LONG_S)
+            else:
+                size = f"{export.page.stat().st_size / 1e6:,.1f} MB"
+                said = f"exported {export.page}, {size} ({export.recording} reproduces it)"
+                self._notices.add(said, "export", LONG_S)
         for path in [path for path, job in list(self._saving.items()) if job.done()]:
             error = self._saving.pop(path).exception()
             self._notices.add(f"cannot save {path}: {reason(error)}" if error else f"saved {path}")
@@ -206,19 +212,6 @@ class CrowdFiles:
         recordings = [path.with_suffix(PAGE_SUFFIX) for path in Path().glob(f"*{RECORDING_SUFFIX}")]
         page = free_name(Path(), PAGE_SUFFIX, taken=recordings)
         self.exporting = PageExport(page, first._replace(config=config), sim.snapshot())
-
-    def _tell_export(self, export: PageExport) -> None:
-        if not export.job.done():
-            return
-        self.exporting = None
-        if export.cancelled:
-            self._notices.add(f"cancelled: {export.page} is not written", "export")
-        elif export.error:
-            self._notices.add(f"cannot export: {export.error}", "export", LONG_S)
-        else:
-            size = f"{export.page.stat().st_size / 1e6:,.1f} MB"
-            said = f"exported {export.page}, {size} ({export.recording} reproduces it)"
-            self._notices.add(said, "export", LONG_S)
 
     # --- saves -------------------------------------------------------------------------------------------------------
 

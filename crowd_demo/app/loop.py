@@ -114,15 +114,6 @@ class Loop:
             return self.program.guide.tour is None
         return self.program.sim.events.end_tick is not None
 
-    def _record(self) -> None:
-        """Keep the times of all frames, but only for a report: they take 20 MB per hour."""
-        if not self.options.report:
-            return
-        if self._frame == min(WARMUP_FRAMES, self.frames // 4):
-            self.recorder, self.warmup = Recorder(self.program.sim.profile), self._frame
-        elif self._frame % COLLECT_EVERY == 0:
-            self.recorder.collect()
-
     def next_loop(self) -> Loop:
         """Return the loop of what was opened, in the same window."""
         previous, opening, opened = self.program, self.opening, self.opened
@@ -172,7 +163,11 @@ class Loop:
         profile.end_frame(tick=program.sim.tick)
         program.crowd.timeline.frame_took(program.sim.tick, float(profile.frame_ms(1)[-1]))
         self._frame += 1
-        self._record()
+        if self.options.report:  # the times of all frames take 20 MB per hour
+            if self._frame == min(WARMUP_FRAMES, self.frames // 4):
+                self.recorder, self.warmup = Recorder(program.sim.profile), self._frame
+            elif self._frame % COLLECT_EVERY == 0:
+                self.recorder.collect()
 
     # --- the parts of a frame ----------------------------------------------------------------------------------------
 
@@ -467,26 +462,23 @@ class Opening:
     def _open(self) -> Loaded:
         try:
             with compiling_beside_frames():
-                return self._opened()
+                config = load_config(self.name)
+                start = time.perf_counter()
+                ahead = self._on_worker(lambda: KernelFinder(config, self._render))
+                launches = ahead.missing(config.optimizations)
+                with closing(Compilers(config)) as compilers:
+                    if missing := to_compile(launches):
+                        compilers.start(min(max(helpers_that_fit(), 1), missing))
+                    compilers.want(launches, config.optimizations)
+                    compilers.work(self._show_progress, here=False)
+                compiled = time.perf_counter()
+                self.progress.say(building(config))
+                sim, scene = self._on_worker(lambda: build(config, self._render))
+                return Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start)
         except ConfigError as error:
             raise CannotOpenError(error.lines[0]) from None
         except (MemoryError, TooManyError):
             raise CannotOpenError(f"{self.name}: too little memory for it beside the present crowd") from None
-
-    def _opened(self) -> Loaded:
-        config = load_config(self.name)
-        start = time.perf_counter()
-        ahead = self._on_worker(lambda: KernelFinder(config, self._render))
-        launches = ahead.missing(config.optimizations)
-        with closing(Compilers(config)) as compilers:
-            if missing := to_compile(launches):
-                compilers.start(min(max(helpers_that_fit(), 1), missing))
-            compilers.want(launches, config.optimizations)
-            compilers.work(self._show_progress, here=False)
-        compiled = time.perf_counter()
-        self.progress.say(building(config))
-        sim, scene = self._on_worker(lambda: build(config, self._render))
-        return Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start)
 
     def _on_worker(self, job: Callable[[], Result]) -> Result:
         self._go_on()

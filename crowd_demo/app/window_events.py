@@ -11,7 +11,6 @@ import time
 
 import pygame
 
-from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.key_input import KeyInput
 from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
@@ -53,7 +52,7 @@ class WindowEvents:
             self._read(event)
         if any(pan := self.keys.hold(elapsed_s)):
             program.camera.pan(*pan)
-        program.pointer.on_ground = program.tools.held is not HAND and self.mouse.is_on_picture
+        program.pointer.on_ground = not program.tools.is_hand and self.mouse.is_on_picture
 
     def read_at_once(self) -> bool:
         """Carry out what need not wait for the next frame, and keep the rest; return whether to answer a key or a new size."""
@@ -82,7 +81,7 @@ class WindowEvents:
     def _read(self, event: pygame.Event) -> None:
         self._listen()
         if event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
-            self._program.caption.end()
+            self._program.caption.show(None)
         if event.type == pygame.QUIT:
             self._program.close_window()
         elif event.type == pygame.KEYDOWN:

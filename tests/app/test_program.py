@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.crowd_controls import agents_of, fewer, more
+from crowd_demo.app.crowd.crowd_controls import ROUND, agents_of, next_of
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
@@ -123,6 +124,7 @@ def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkey
 
 
 def test_keys_go_through_round_numbers_of_agents() -> None:
+    more, fewer = (partial(lambda way, count: int(next_of(ROUND, count, way)), way) for way in (1, -1))
     assert [more(0), more(1), more(9), more(33_333), more(32_000_000)] == [1, 2, 10, 40_000, 32_000_000]
     assert more(more(more(20_000))) == 40_000 and fewer(fewer(fewer(40_000))) == 20_000
     assert [fewer(0), fewer(1), fewer(10), fewer(33_333), fewer(1_000_000)] == [0, 0, 9, 30_000, 800_000]

@@ -195,41 +195,30 @@ class Crowd:
             self.sim.profile.note(f"memory for {self.sim.agents.capacity:,} agents")
 
     def step(self) -> None:
-        """Make a step: of the known future, of the replay, or a new one."""
+        """Make a step: of the known future, of the replay, or a new one with its events; none once the run is over."""
+        player = self.player
         if self.in_past:
             self.sim.step()
             for action in self.timeline.due(self.sim):
                 self._apply(self.sim, action)
             if not self.in_past:
                 self.timeline.check.arrive(self.sim)
-        elif self.player:
-            self._replay_step(self.player)
-        else:
-            self._new_step()
-        self.timeline.stepped(self.sim)
-
-    def _new_step(self) -> None:
-        """Let the events happen that are due, and make a step unless the run has ended."""
-        if self.config.events:
-            for number in self.sim.events.due(self.sim):
+        elif player and not player.done:
+            part, left = player.part, self.sim.tick
+            sim = player.step(self._apply)
+            if player.part is not part:
+                self.go_on_with(sim, left)
+            if player.done:
+                self.paused = True
+                self._notices.add(player.verdict(sim.tick), "replay")
+        elif not player:
+            for number in self.sim.events.due(self.sim) if self.config.events else ():
                 self.carry_out(Event(number))
-            if self.stops_at_end and self.sim.events.end_tick is not None:
-                return
-        self.sim.step()
-        if self.recording:
-            self.recording.stepped(self.sim)
-
-    def _replay_step(self, player: Player) -> None:
-        """Make a step of the replay, unless it is over; pause when it is."""
-        if player.done:
-            return
-        part, left = player.part, self.sim.tick
-        sim = player.step(self._apply)
-        if player.part is not part:
-            self.go_on_with(sim, left)
-        if player.done:
-            self.paused = True
-            self._notices.add(player.verdict(sim.tick), "replay")
+            if not self.stops_at_end or self.sim.events.end_tick is None:
+                self.sim.step()
+                if self.recording:
+                    self.recording.stepped(self.sim)
+        self.timeline.stepped(self.sim)
 
     def begin_new_future(self) -> None:
         if not self.in_past:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import next_number
@@ -32,12 +33,10 @@ ANSWER_KEYS = {"restart": "again", "happen": "then {}", "export": "a page", "qui
 HAWK = 0  # predators have the lowest ids
 
 
-def fewer(count: int) -> int:
-    return max((each for each in ROUND if each < count), default=0)
-
-
-def more(count: int) -> int:
-    return min((each for each in ROUND if each > count), default=MAX_AGENTS)
+def next_of(values: Iterable[float], value: float, direction: int) -> float:
+    """Return the nearest of the values above another one (direction 1) or below it (-1); that one if there is none."""
+    beyond = (each for each in values if (each - value) * direction > 0)
+    return min(beyond, key=lambda each: abs(each - value), default=value)
 
 
 def agents_of(text: str) -> int:
@@ -106,8 +105,7 @@ class CrowdControls:
 
     def change_agents(self, direction: int) -> None:
         """Go on to the next round number of agents, up (1) or down (-1)."""
-        agents = self._crowd.agents_asked
-        self.populate(more(agents) if direction > 0 else fewer(agents))
+        self.populate(int(next_of(ROUND, self._crowd.agents_asked, direction)))
 
     def drag_agents(self, steps: int) -> None:
         """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""
@@ -149,10 +147,8 @@ class CrowdControls:
         self._crowd.rate.clear()
 
     def change_speed(self, direction: int) -> None:
-        crowd = self._crowd
-        if faster := [speed for speed in SPEEDS if (speed - crowd.speed) * direction > 0]:
-            self.set_speed(min(faster, key=lambda speed: abs(speed - crowd.speed)))
-        speed = crowd.speed
+        crowd, speed = self._crowd, next_of(SPEEDS, self._crowd.speed, direction)
+        self.set_speed(speed)
         self._notices.add(f"speed {speed_text(speed)}", "speed", holds=lambda: crowd.speed == speed)
 
     def step_once(self) -> None:

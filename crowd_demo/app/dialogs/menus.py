@@ -7,6 +7,7 @@ mistake and cannot be chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +35,7 @@ from crowd_demo.config.tour import load_tour
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
-from crowd_demo.registry.entries import OverlayEntry, Technique, Value
+from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, key_does, kind_of, marks_in_a_line, no_effect
 from crowd_demo.render.hud.views import Row
 
@@ -145,14 +146,14 @@ class Menus:
         situation = self._crowd.sim.situation
         key = self._keymap.key("overlays")
         none = Row("hide all", f"Shift+{key}" if key else "", f"Hide all overlays ({len(self._overlays.shown)} shown now).")
-        return [Item(none, self._overlays.hide_all, stays=True), *(
-            Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._act, entry.name), stays=True)
-            for entry in OVERLAYS.values())]
-
-    def _overlay_row(self, entry: OverlayEntry, nothing: str) -> Row:
-        state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)
-        return Row(entry.label, ", ".join([*state, *filter(None, [self._keymap.key(entry.name)])]),
-                   f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
+        items = [Item(none, self._overlays.hide_all, stays=True)]
+        for entry in OVERLAYS.values():
+            nothing = entry.inactive(situation)
+            state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)
+            row = Row(entry.label, ", ".join([*state, *filter(None, [self._keymap.key(entry.name)])]),
+                      f"Nothing to show now: {nothing}. {entry.why}" if nothing else entry.why)
+            items.append(Item(row, partial(self._act, entry.name), stays=True))
+        return items
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:
@@ -181,7 +182,9 @@ class FileMenu(ListDialog):
         self.checking = in_thread(partial(_find_mistakes, entries, check, self._mistakes), "crowd-demo menu")
 
     def _rows(self) -> list[Item]:
-        return [Item(self._row(entry), partial(self._open_checked, entry), stays=True) for entry in self.entries]
+        return [Item(entry.row._replace(detail=mistake, about=mistake, usable=False) if mistake else entry.row,
+                     partial(self._open_checked, entry), stays=True)
+                for entry in self.entries for mistake in [self._mistakes.get(entry.name)]]
 
     def _open_checked(self, entry: FileEntry) -> None:
         """Check the file first: it may be chosen before its turn to be read has come."""
@@ -189,10 +192,6 @@ class FileMenu(ListDialog):
         if entry.name not in self._mistakes:
             self.close()
             self._open(entry.name)
-
-    def _row(self, entry: FileEntry) -> Row:
-        mistake = self._mistakes.get(entry.name)
-        return entry.row._replace(detail=mistake, about=mistake, usable=False) if mistake else entry.row
 
 
 def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object], found: dict[str, str]) -> None:
@@ -206,8 +205,11 @@ def _find_mistakes(entries: Sequence[FileEntry], check: Callable[[str], object],
 
 def scenarios_menu(choose: Callable[[str], object], present: str | None, width_px: int = WIDE_PX) -> FileMenu:
     """All configurations, as tiles in a window of that width; `present` is what opened the one that is shown."""
-    entries = _entries(list_configs(), "configs", find_config)
-    menu = FileMenu("Scenarios", entries, load_config, choose, _number_of(present, entries) if present else 0)
+    entries, selected = _entries(list_configs(), "configs", find_config), 0
+    with suppress(ValueError):  # it is gone
+        path = find_config(present or "")
+        selected = next((number for number, entry in enumerate(entries) if same_file(entry.path, path)), 0)
+    menu = FileMenu("Scenarios", entries, load_config, choose, selected)
     menu.across = WIDE_ACROSS if width_px >= WIDE_PX else NARROW_ACROSS
     return menu
 
@@ -227,12 +229,3 @@ def _entries(shipped: Mapping[str, Path], folder: str, find: Callable[[str], Pat
 
     return [FileEntry(path, name if same_file(find(name), path) else str(path), row(name, path))
             for name, path in listed.items()]
-
-
-def _number_of(present: str, entries: Sequence[FileEntry]) -> int:
-    """The number of the entry of that file; 0 if there is none."""
-    try:
-        path = find_config(present)
-        return next((number for number, entry in enumerate(entries) if same_file(entry.path, path)), 0)
-    except ValueError:  # it is gone
-        return 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd_controls import next_of
 from crowd_demo.app.dialogs.dialog import Dialogs, TextDialog
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
@@ -150,11 +151,7 @@ class PanelControls:
 
     def resize(self, direction: int) -> None:
         """Make text and panels a step larger (1) or smaller (-1), or (0) as large as usual."""
-        beyond = [scale for scale in SCALES if (scale - self.now.scale) * direction > 0]
-        if direction == 0:
-            self._change(scale=1.0)
-        elif beyond:
-            self._change(scale=min(beyond, key=lambda scale: abs(scale - self.now.scale)))
+        self._change(scale=next_of(SCALES, self.now.scale, direction) if direction else 1.0)
 
     def fold(self, section: str) -> None:
         self._change(opened=tuple(name for name in self.now.opened if name != section))

@@ -338,31 +338,32 @@ class Undo:
         return True
 
     def undo(self) -> None:
-        if not (done := self.present.done):
-            why = "all of it is undone" if self.present.undone else "nothing was changed since the start"
+        """Take back the last entry."""
+        done, undone = self.present
+        if not done:
+            why = "all of it is undone" if undone else "nothing was changed since the start"
             self._notices.add(f"nothing to undo: {why}", "undo")
             return
         self._crowd.begin_new_future()
-        entry = done[-1]
-        self._set(done[:-1], self.present.undone)
-        back = self._take_back(entry)
+        self._set(done[:-1], undone)
+        back = self._take_back(done[-1])
         self._set(self.present.done, (*self.present.undone, back))
         more = len(self.present.done)
-        self._notices.add(f"undone: {entry.what}" + (f" ({more} more)" if more else ""), "undo")
+        self._notices.add(f"undone: {back.what}" + (f" ({more} more)" if more else ""), "undo")
         if not self._said:
             self._said = True
             self._notices.add(DIFFERENCE, "undo hint")
 
     def redo(self) -> None:
-        if not (undone := self.present.undone):
+        done, undone = self.present
+        if not undone:
             self._notices.add("nothing to redo", "undo")
             return
         self._crowd.begin_new_future()
-        entry = undone[-1]
-        self._set(self.present.done, undone[:-1])
-        again = self._take_back(entry)
+        self._set(done, undone[:-1])
+        again = self._take_back(undone[-1])
         self._set((*self.present.done, again), self.present.undone)
-        self._notices.add(f"done again: {entry.what}", "undo")
+        self._notices.add(f"done again: {again.what}", "undo")
 
     def _take_back(self, entry: Entry) -> Entry:
         """Apply the actions of an entry; return the one that takes them back."""

@@ -75,14 +75,10 @@ class ShownCaption:
     """Its time begins when it is first presented, as a notice's does."""
 
     def __init__(self) -> None:
-        self._caption: Caption | None = None
-        self._end_s = 0.0
+        self.show(None)
 
     def show(self, caption: Caption | None) -> None:
         self._caption, self._end_s = caption, math.inf
-
-    def end(self) -> None:
-        self._caption = None
 
     def present(self) -> Caption | None:
         """Return what to draw now, ever paler at the end."""
@@ -91,5 +87,5 @@ class ShownCaption:
         now = time.monotonic()
         self._end_s = min(self._end_s, now + CAPTION_S + FADE_S)
         if now >= self._end_s:
-            self.end()
+            self._caption = None
         return self._caption and self._caption._replace(alpha=min((self._end_s - now) / FADE_S, 1.0))

@@ -35,7 +35,6 @@ Names = Annotated[tuple[str, ...], Field(strict=False, max_length=100)]
 
 
 class Values(HudSettings):
-    folded: Names = Field((), exclude=True, description="of earlier versions: not used")
     opened: Names = Field((), description="sections of the HUD that are unfolded, the last one last")
     size: Size | None = Field(None, description="[width, height] of the window in pixels")
 

@@ -193,10 +193,8 @@ class Inspector:
             self.found = Inspection(size_text(view.sim, box.right - box.left, box.bottom - box.top),
                                     counts_of(view.sim, box), is_box=True)
             draw_box(sketch, box)
-        elif identity is not None:
-            self._draw_agent(view, sketch, identity)
-
-    def _draw_agent(self, view: OverlayView, sketch: Sketch, identity: int) -> None:
+        if identity is None:
+            return
         sim = view.sim
         slot = self._slot_of(sim, identity)
         if slot is None:

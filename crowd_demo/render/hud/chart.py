@@ -19,59 +19,45 @@ MAX_NUMBERS = 6
 
 
 def draw_chart(chart: Chart, pen: Pen, scale: float) -> Canvas:
+    def at(x: float, y: float) -> tuple[float, float]:
+        """Where a pair of numbers is, in units."""
+        return (LEFT + x / chart.ends[0] * (WIDTH - LEFT - RIGHT),
+                HEIGHT - BOTTOM - y / chart.ends[1] * (HEIGHT - TOP - BOTTOM))
+
     on = Canvas((WIDTH, HEIGHT), pen, scale)
     on.left(chart.title, PAD, 14, NORMAL, TEXT)
     on.rect(GROUND, (LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM))
-    _draw_cells(on, chart)
-    _draw_axes(on, chart)
-    _draw_curves(on, chart)
-    return on
-
-
-def _at(chart: Chart, x: float, y: float) -> tuple[float, float]:
-    """Where a pair of numbers is, in units."""
-    return (LEFT + x / chart.ends[0] * (WIDTH - LEFT - RIGHT),
-            HEIGHT - BOTTOM - y / chart.ends[1] * (HEIGHT - TOP - BOTTOM))
-
-
-def _draw_cells(on: Canvas, chart: Chart) -> None:
     rows, columns = chart.counts.shape
     across, up = chart.ends[0] / columns, chart.ends[1] / rows
     row, column = np.nonzero(chart.counts)
     share = np.sqrt(chart.counts[row, column] / max(int(chart.counts.max(initial=1)), 1))
     alpha = (FAINTEST + (255 - FAINTEST) * share).astype(int).tolist()
-    ground, kinds = on.pen.colour(GROUND), chart.classes[row, column].tolist()
-    for y, x, kind, opaque in zip(row.tolist(), column.tolist(), kinds, alpha, strict=True):
-        (left, top), (right, bottom) = _at(chart, x * across, (y + 1) * up), _at(chart, (x + 1) * across, y * up)
+    ground, kinds = pen.colour(GROUND), chart.classes[row, column].tolist()
+    for row_at, column_at, kind, opaque in zip(row.tolist(), column.tolist(), kinds, alpha, strict=True):
+        (x0, y0), (x1, y1) = at(column_at * across, (row_at + 1) * up), at((column_at + 1) * across, row_at * up)
         red, green, blue = (round(under + (above - under) * opaque / 255)
                             for under, above in zip(ground[:3], chart.colours[kind], strict=True))
-        on.rect((red, green, blue), (left, top, right - left, bottom - top))
-
-
-def _draw_axes(on: Canvas, chart: Chart) -> None:
-    (left, bottom), (right, top) = _at(chart, 0, 0), _at(chart, *chart.ends)
+        on.rect((red, green, blue), (x0, y0, x1 - x0, y1 - y0))
+    (left, bottom), (right, top) = at(0, 0), at(*chart.ends)
     for number in _numbers(chart.ends[0]):
-        x, _ = _at(chart, number, 0)
+        x, _ = at(number, 0)
         on.line(EDGE, (x, bottom), (x, bottom + 3))
         on.centred(f"{number:g}", x, bottom + 10, SMALL, DIM)
     for number in _numbers(chart.ends[1]):
-        _, y = _at(chart, 0, number)
+        _, y = at(0, number)
         on.line(EDGE, (left - 3, y), (left, y))
         on.right(f"{number:g}", left - 6, y, SMALL, DIM)
     on.line(FAINT, (left, bottom), (right, bottom))
     on.line(FAINT, (left, bottom), (left, top))
     on.right(chart.axes[0], right, bottom + 21, SMALL, FAINT)
     on.left(chart.axes[1], left + 4, top + 8, SMALL, FAINT)
+    for rank, (name, along, upwards) in reversed(list(enumerate(chart.curves))):
+        colour, width = (FAINT, 1.0) if rank else (TEXT, 1.6)
+        on.lines(colour, [at(*point) for point in zip(along.tolist(), upwards.tolist(), strict=True)], width)
+        on.right(name, WIDTH - RIGHT - 6, TOP + 9 + LINE * rank, SMALL, colour)
+    return on
 
 
 def _numbers(end: float) -> list[float]:
     step = next((step for step in STEPS if end / step <= MAX_NUMBERS + 0.5), STEPS[-1])
     return np.arange(0, end + step / 100, step).tolist()
-
-
-def _draw_curves(on: Canvas, chart: Chart) -> None:
-    for number, (name, along, upwards) in reversed(list(enumerate(chart.curves))):
-        colour, width = (FAINT, 1.0) if number else (TEXT, 1.6)
-        points = zip(along.tolist(), upwards.tolist(), strict=True)
-        on.lines(colour, [_at(chart, *point) for point in points], width)
-        on.right(name, WIDTH - RIGHT - 6, TOP + 9 + LINE * number, SMALL, colour)

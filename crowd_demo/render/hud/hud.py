@@ -22,7 +22,7 @@ from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pe
 from crowd_demo.render.hud.card import draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
-from crowd_demo.render.hud.large_type import Caption, draw_answer, draw_caption
+from crowd_demo.render.hud.large_type import draw_answer, draw_caption
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
 from crowd_demo.render.hud.panel_layout import (
     EDGES,
@@ -126,8 +126,11 @@ class Hud:
         if answer := status.answer:  # in the middle of what the panels leave
             canvas = self._rendered("answer", answer, lambda: draw_answer(answer, self.pen, self.scale))
             self._place(canvas, canvas.surface.get_rect(center=self._free.center).clamp(on.get_rect()).topleft)
-        if status.caption:
-            self._draw_caption(status.caption)
+        if caption := status.caption:
+            surface = self._rendered("caption", (caption[:-1], on.get_size()), lambda: draw_caption(
+                caption, on.get_size(), self.pen, self.scale)).surface
+            surface.set_alpha(round(255 * caption.alpha))
+            self._on.blit(surface, surface.get_rect(bottom=on.get_height()))
         self._on = on
         if status.view:
             self._draw_view(status.view)
@@ -372,13 +375,6 @@ class Hud:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
-
-    def _draw_caption(self, caption: Caption) -> None:
-        size = self._on.get_size()
-        canvas = self._rendered("caption", (caption[:-1], size), lambda: draw_caption(caption, size, self.pen, self.scale))
-        surface = canvas.surface
-        surface.set_alpha(round(255 * caption.alpha))
-        self._on.blit(surface, surface.get_rect(bottom=size[1]))
 
     def _draw_view(self, view: ListView) -> None:
         """Draw the dialog that is open: in the middle, in the shade, or where it was asked for."""

@@ -49,7 +49,6 @@ from crowd_demo.render.hud.status import (
     Inspection,
     Key,
     LegendItem,
-    MemoryStrip,
     NumberRow,
     RunningJob,
     Status,
@@ -309,22 +308,18 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
     for what, lines in rows:
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
         top = on.paragraph(lines, PAD + (LABELS if what else 0), top, ROW, SMALL)
-    if strip:
-        _draw_strip(on, strip, top + 4)
+    if strip:  # all of memory from left to right: candidates above, neighbours below, the agent across both
+        wide, top = RIGHT_WIDTH - 2 * PAD, top + 4
+        on.left("memory, from the first slot to the last", PAD, top + 4, SMALL, FAINT)
+        on.rect(GROUND, (PAD, top + 11, wide, 12))
+        on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)
+        for shares, colour, down in ((strip.candidates, GREY, 11.0), (strip.neighbours, GREEN, 17.0)):
+            for offset in {int(share * wide) for share in shares}:
+                on.rect(colour, (PAD + offset, top + down, 1.5, 6))
+        on.rect(ORANGE, (PAD + strip.own * wide - 1, top + 9, 2.5, 16))
     on.paragraph(hints, PAD, high - ROW * len(hints) - 6, ROW, SMALL, FAINT)
     return on
 
-
-def _draw_strip(on: Canvas, strip: MemoryStrip, top: float) -> None:
-    """All of memory from left to right: candidates above, neighbours below, the agent across both."""
-    wide = RIGHT_WIDTH - 2 * PAD
-    on.left("memory, from the first slot to the last", PAD, top + 4, SMALL, FAINT)
-    on.rect(GROUND, (PAD, top + 11, wide, 12))
-    on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)
-    for shares, colour, down in ((strip.candidates, GREY, 11.0), (strip.neighbours, GREEN, 17.0)):
-        for offset in {int(share * wide) for share in shares}:
-            on.rect(colour, (PAD + offset, top + down, 1.5, 6))
-    on.rect(ORANGE, (PAD + strip.own * wide - 1, top + 9, 2.5, 16))
 
 # --- legends ----------------------------------------------------------------------------------------------------------
 

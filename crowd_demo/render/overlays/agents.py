@@ -125,7 +125,17 @@ def draw_updates(sketch: Sketch, view: OverlayView) -> None:
     sim = view.sim
     schedule, by = sim.schedule, sim.optimizations.stagger.by
     if not schedule.by_id:
-        _fill_due(sketch, view)
+        walls, side = sim.terrain.walls, 1 / float(schedule.inv_band)
+        wait = schedule.next_update % LONGEST + 1  # steps from the coming one until the band or tile is due again
+        row, column = np.divmod(np.arange(len(wait)), schedule.columns)
+        wide = side if schedule.columns > 1 else float(walls.width)
+        last, coming = wait == schedule.period - 1, wait == schedule.period
+        in_world = (column * wide < float(walls.width)) & (row * side < float(walls.height))
+        for due, colour, alpha in ((coming & in_world, SKY, 60), (last & in_world, ORANGE, 90)):
+            left, top = column[due] * wide, row[due] * side
+            right, bottom = np.minimum(left + wide, float(walls.width)), np.minimum(top + side, float(walls.height))
+            sketch.areas(left, top, right, bottom, ink(colour, alpha))
+            sketch.boxes(left, top, right, bottom, ink(colour, 220))
     slots = view.in_view()
     updated = ages(sim, slots) == 0
     _, x, y, how_many = view.sample(slots[updated], UPDATED)
@@ -138,21 +148,6 @@ def draw_updates(sketch: Sketch, view: OverlayView) -> None:
     sketch.explain(f"by {words}, one step in {schedule.period}, {share:.0%} of the agents in view just updated",
                    *(() if schedule.by_id else (Key(ORANGE, "due in the last step"), Key(SKY, "in the next one"))),
                    Key(WHITE, f"updated ({how_many})"))
-
-
-def _fill_due(sketch: Sketch, view: OverlayView) -> None:
-    schedule, walls = view.sim.schedule, view.sim.terrain.walls
-    wait = schedule.next_update % LONGEST + 1  # steps from the coming one until the band or tile is due again
-    side = 1 / float(schedule.inv_band)
-    row, column = np.divmod(np.arange(len(wait)), schedule.columns)
-    wide = side if schedule.columns > 1 else float(walls.width)
-    last, coming = wait == schedule.period - 1, wait == schedule.period
-    in_world = (column * wide < float(walls.width)) & (row * side < float(walls.height))
-    for due, colour, alpha in ((coming & in_world, SKY, 60), (last & in_world, ORANGE, 90)):
-        left, top = column[due] * wide, row[due] * side
-        right, bottom = np.minimum(left + wide, float(walls.width)), np.minimum(top + side, float(walls.height))
-        sketch.areas(left, top, right, bottom, ink(colour, alpha))
-        sketch.boxes(left, top, right, bottom, ink(colour, 220))
 
 
 def draw_links(sketch: Sketch, view: OverlayView) -> None:

@@ -44,8 +44,7 @@ class Sketch:
         self.zoom = camera.zoom  # pixels a unit
         self._areas: list[tuple[ArrayLike, ...]] = []  # four edges, inks
         self._strokes: list[tuple[ArrayLike, ...]] = []  # x and y of both ends, inks, widths, dashes
-        self._labels: list[tuple[str, float, float, RGB | str]] = []  # a text, and the pixel in its middle
-        self._tags: list[tuple[Sequence[Part], list[tuple[str, tuple[int, int]]], int]] = []
+        self._labels: list[tuple[Sequence[Part], list[tuple[str, tuple[int, int]]], int, bool]] = []  # may one be moved?
         self.legend_items: list[LegendItem] = []
         self.name = ""  # of the overlay that is drawing
 
@@ -102,13 +101,16 @@ class Sketch:
 
     def label(self, text: str, x: float, y: float, colour: RGB | str = TEXT) -> None:
         """Write a text on a plate at a point of the world; one that lies outside stays at the edge of the screen."""
-        self._labels.append((text, (x - self.rect.left) * self.zoom, (y - self.rect.top) * self.zoom, colour))
+        self._write(((text, colour),), [("center", x, y, 0, 0)], 255, True)
 
     def tag(self, parts: Sequence[Part], spots: Sequence[Spot], alpha: int = 255) -> None:
         """Write a label at the first of these spots where all of it can be seen; nowhere if there is none."""
+        self._write(parts, spots, alpha, False)
+
+    def _write(self, parts: Sequence[Part], spots: Sequence[Spot], alpha: int, may_move: bool) -> None:
         left, top, zoom = self.rect.left, self.rect.top, self.zoom
         corners = [(corner, (round((x - left) * zoom) + dx, round((y - top) * zoom) + dy)) for corner, x, y, dx, dy in spots]
-        self._tags.append((parts, corners, alpha))
+        self._labels.append((parts, corners, alpha, may_move))
 
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
@@ -119,15 +121,13 @@ class Sketch:
 
     def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0, moved: Moved = lambda rect: rect) -> None:
         """Write the labels, `scale` times as large as is usual in such a window, and moved away from what will cover them."""
-        for text, x, y, colour in self._labels:
-            sheet = plate(((text, colour),), pen, scale_for(on.get_size(), scale))
-            rect = sheet.get_rect(center=(round(x), round(y)))
-            on.blit(sheet, moved(rect.clamp(on.get_rect().inflate(-16, -16))))
-        for parts, spots, alpha in self._tags:
+        for parts, spots, alpha, may_move in self._labels:
             sheet = plate(parts, pen, scale_for(on.get_size(), scale))
             sheet.set_alpha(alpha)
-            rects = (sheet.get_rect(**{corner: pixel}) for corner, pixel in spots)
-            if seen := [rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect]:
+            rects = [sheet.get_rect(**{corner: pixel}) for corner, pixel in spots]
+            if may_move:
+                on.blit(sheet, moved(rects[0].clamp(on.get_rect().inflate(-16, -16))))
+            elif seen := [rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect]:
                 on.blit(sheet, seen[0])
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs
+from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.render.hud.canvas import WARM
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
@@ -68,7 +68,8 @@ def _between(low: float, high: float, step: float, end: float) -> Doubles:
 def _draw_tree(sketch: Sketch, tree: TreeStructure) -> None:
     """Draw the boxes of one level, the leaves' if these can be read, and those some levels above, thick."""
     rect, depth, level = sketch.rect, tree.depth, tree.depth
-    while level > 0 and _side(tree.box, level) * sketch.zoom < LEAST_PX:
+    sides = np.minimum(tree.box[:, 2] - tree.box[:, 0], tree.box[:, 3] - tree.box[:, 1])  # the shorter ones
+    while level > 0 and float(np.median(sides[1 << level:2 << level])) * sketch.zoom < LEAST_PX:
         level -= 1
     for upper, line, width in ((level, STRONG, 1), (max(level - UPPER, 0), ink(WHITE, 190), 2)):
         boxes = tree.box[1 << upper:2 << upper]
@@ -79,12 +80,6 @@ def _draw_tree(sketch: Sketch, tree: TreeStructure) -> None:
     sketch.explain(f"{1 << depth:,} leaves of up to {tree.domain.leaf} agents, {depth} levels below the whole"
                    + ("" if level == depth else f" (boxes of level {level}: leaves are too small to be seen)"),
                    Key(BLACK, "leaves" if level == depth else f"level {level}"), Key(WHITE, f"level {max(level - UPPER, 0)}"))
-
-
-def _side(box: Floats, level: int) -> float:
-    """The usual shorter side of a box of that level."""
-    boxes = box[1 << level:2 << level]
-    return float(np.median(np.minimum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])))
 
 
 # --- the order of the cells ------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def test_a_missing_or_empty_file_is_no_mistake(file: Path) -> None:
 def test_the_example_of_the_docs_can_be_read(file: Path) -> None:
     page = (Path(__file__).parents[3] / "docs/window.md").read_text("utf-8")
     values = read(written(file, page.split("```yaml\n")[1].split("```")[0]))
-    assert values.model_dump(exclude_defaults=True).keys() == Values.model_fields.keys() - {"folded"}
+    assert values.model_dump(exclude_defaults=True).keys() == Values.model_fields.keys()
 
 
 # --- where it is -----------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def labels(zoom: float, ground: Any) -> Sketch:
 
 
 def texts(sketch: Sketch) -> list[list[str]]:
-    return [[text for text, _ in parts] for parts, _, _ in sketch._tags]
+    return [[text for text, _ in parts] for parts, *_ in sketch._labels]
 
 
 @pytest.mark.quick
@@ -65,14 +65,14 @@ def test_from_afar_only_counts_are_left_and_then_nothing() -> None:
     assert texts(labels(near * 0.9, ground)) == [["54"]]
     assert texts(labels(LEAST_PX / UNITS * 0.9, ground)) == []
     assert texts(labels(near, wall()))[0] == ["door", "54", "blocked"]
-    assert labels(near, ground)._tags[0][2] > labels(near * 0.6, ground)._tags[0][2], "they fade"
+    assert labels(near, ground)._labels[0][2] > labels(near * 0.6, ground)._labels[0][2], "they fade"
 
 
 @pytest.mark.quick
 def test_a_label_stands_beside_its_opening_and_nowhere_if_a_panel_covers_both_of_its_sides() -> None:
     pygame.font.init()
     sketch = labels(1.0, wall(8, 9))
-    sketch._tags = sketch._tags[:1]
+    sketch._labels = sketch._labels[:1]
 
     def written(covered: pygame.Rect) -> list[int]:
         """The rows of pixels that are written, where what is covered would be moved."""
