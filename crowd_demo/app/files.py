@@ -407,17 +407,12 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
     files = {}
     if was_built or config.map not in (None, *list_maps()):
         files[map_path] = octile_of(tiles)
-        config = config.model_copy(update={"map": map_path.name, **_measured_from(config, start)})
+        config = config.model_copy(update={"map": map_path.name})
+        if (origin := start.terrain.origin) and config.behaviour == "playback":  # a map of tiles does not say where it is
+            config = config.model_copy(update={
+                "playback": config.playback.model_copy(update={"corner": (origin.x, origin.y)}),
+                "world": config.world.model_copy(update={"y_axis": "up" if origin.up else "down"})})
     return {path: f"# {printable(about)}\n{yaml_of(config)}", **files}
-
-
-def _measured_from(config: Config, start: Simulation) -> dict[str, object]:
-    """What a scenario of measured people says if its map, which is one of tiles, does not say where it is in metres."""
-    origin = start.terrain.origin
-    if origin is None or config.behaviour != "playback":
-        return {}
-    return {"playback": config.playback.model_copy(update={"corner": (origin.x, origin.y)}),
-            "world": config.world.model_copy(update={"y_axis": "up" if origin.up else "down"})}
 
 
 def _with_exits_first(config: Config, tiles: MapData, exits: Collection[int]) -> tuple[Config, MapData]:

@@ -112,10 +112,6 @@ class Keymap:
         """The name of that key, such as ctrl+s."""
         return next(iter(self.shown[action]), "")
 
-    def hints(self, said: Mapping[str, str]) -> list[tuple[str, str]]:
-        """The first key of each action that has one, and what is said of it."""
-        return [(key, what) for action, what in said.items() if (key := self.key(action))]
-
     def all_keys(self, action: str) -> tuple[str, ...]:
         """An action's keys by what is printed on them; what is typed with Shift or AltGr comes last."""
         printed = (self._labels.get(name, name) for name in keys_of(self._keys, action))
@@ -203,11 +199,11 @@ class KeyInput:
 
     def down(self, event: pygame.Event) -> None:
         action, shifted = self._keymap.action(event)
-        name = self._keymap.dialog_name(event)
+        name, modifiers = self._keymap.dialog_name(event), getattr(event, "mod", 0)
         if action and self._dialog_open and not ACTIONS[action].over_dialog:
             action = ""
-        if (self._dialog_open or name in self._wanted) and not _modifiers(event) & pygame.KMOD_CTRL:
-            offer = partial(self._offer, name, bool(_modifiers(event) & pygame.KMOD_SHIFT), action, shifted)
+        if (self._dialog_open or name in self._wanted) and not modifiers & pygame.KMOD_CTRL:
+            offer = partial(self._offer, name, bool(modifiers & pygame.KMOD_SHIFT), action, shifted)
             if self._dialog_open and name in DIALOG_REPEATS:
                 self._repeating[_key(event)] = _Held(offer, DIALOG_EVERY_S)
             offer()
@@ -247,10 +243,6 @@ class KeyInput:
         """Offer a key that has a name; if it is not taken, do what it is bound to."""
         if name and not self._press(name, shift) and action and not any(ACTIONS[action].pans):
             self._act(action, shifted)
-
-
-def _modifiers(event: pygame.Event) -> int:
-    return int(getattr(event, "mod", 0))
 
 
 def _key(event: pygame.Event) -> int:

@@ -269,19 +269,20 @@ class Loop:
 
     def _wait_long(self, job: Future[None]) -> None:
         title_at = time.perf_counter() + LONG_S - ANSWER_S
+        set_title = self.presenter.set_title if self.options.render else lambda what="": None
         to_answer = self.options.render and self.events.pressed
         while self.program.running and not wait((job,), timeout=ANSWER_EVERY_S).done:
             if time.perf_counter() >= title_at:
-                self._set_title("a step takes long")
+                set_title("a step takes long")
                 title_at = math.inf
             if self.options.render:
                 to_answer = self._respond(to_answer)
         if not job.done():
-            self._set_title("leaving")
+            set_title("leaving")
             frames = GRACE_FRAMES if self.options.report or self.options.screenshot else 0
             grace_s = max(GRACE_S, frames * float(self.program.sim.profile.frame_ms(1).max(initial=0)) / 1000)
             wait((job,), timeout=max(self.program.quitting.left_s(grace_s), 0))
-        self._set_title()
+        set_title()
 
     def _respond(self, to_answer: bool) -> bool:
         """Read events and answer them, but not while the worker draws; return whether an answer is still due.
@@ -298,10 +299,6 @@ class Loop:
         finally:
             self._drawing.release()
         return False
-
-    def _set_title(self, what: str = "") -> None:
-        if self.options.render:
-            self.presenter.set_title(what)
 
     def end_window_frame(self) -> None:
         """Have other choices compiled in idle moments, once the first frames are over; wait if the frame was very short."""
@@ -402,7 +399,9 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         pending=techniques.switcher.pending, notices=notices,
         jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
         pointer=program.pointer.at if program.pointer.in_window else None,
-        readings=program.cards.readings, touched=techniques.touched, clock=crowd.clock,
+        readings=program.cards.readings, touched=techniques.touched, steps_per_s=crowd.rate.per_s,
+        real_speed=None if crowd.paused or crowd.unpaced else crowd.rate.real_speed(crowd.speed, crowd.sim.dt),
+        tick=crowd.sim.tick, time_s=crowd.sim.tick * crowd.sim.dt,
         past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
         view=top.view() if top else None, hovered=hovered, measured=program.measured,
         numbers=program.numbers.rows() if NUMBERS in panels.opened else (),

@@ -16,7 +16,7 @@ import pygame
 
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.loading_screen import print_progress, show_progress
+from crowd_demo.app.screen.notices import print_progress, show_progress
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.model import Config

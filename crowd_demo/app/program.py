@@ -15,8 +15,7 @@ from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import ANSWER_KEYS, CrowdControls, Hawk, ShownAnswer, agents_of
 from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
-from crowd_demo.app.dialogs.dialog import Dialogs, Question, TextDialog
-from crowd_demo.app.dialogs.experiments import Experiments
+from crowd_demo.app.dialogs.dialog import Dialogs, Experiments, Question, TextDialog
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
 from crowd_demo.app.dialogs.panel_controls import Numbers, PanelControls
 from crowd_demo.app.editing.tool_controls import Tools, Undo

@@ -33,7 +33,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.host.system import give_back_freed, in_thread, lower_priority
 from crowd_demo.registry.entries import Value
-from crowd_demo.render.hud.status import Clock, Mark, Past
+from crowd_demo.render.hud.status import Mark, Past
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate, Switch
 from crowd_demo.sim.edits import lasting_edits
@@ -130,12 +130,6 @@ class Crowd:
     @property
     def in_past(self) -> bool:
         return self.sim.tick < self.timeline.newest
-
-    @property
-    def clock(self) -> Clock:
-        sim = self.sim
-        real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, sim.dt)
-        return Clock(self.rate.per_s, real, sim.tick, sim.tick * sim.dt)
 
     def past(self) -> Past:
         recorded = self.recording.nbytes if self.recording else None

@@ -140,7 +140,7 @@ class PanelControls:
         modes = MODES if self._is_wide() and self.now.hud != "right" else NARROW
         self._change(hud=_next(modes, self.now.hud, backwards))
         if self.now.hud == "off":
-            named = ", ".join(f"{key} {what}" for key, what in self._keymap.hints(HIDDEN_KEYS))
+            named = ", ".join(f"{key} {what}" for action, what in HIDDEN_KEYS.items() if (key := self._keymap.key(action)))
             self._notices.add(f"the panels are hidden: {named}".removesuffix(": "), PANELS, HIDDEN_S)
         else:
             self._notices.drop(PANELS)

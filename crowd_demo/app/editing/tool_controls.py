@@ -316,18 +316,15 @@ class Undo:
         self._do(action, action.inverse(self._crowd.sim) if isinstance(action, Edit) else (), what,
                  (self._gesture, type(action), path))
 
-    def carry_out(self, action: Action, what: str, stroke: object) -> bool:
-        """Carry out an action of a stroke, unless it would change nothing; return whether it was done."""
+    def carry_out(self, action: Action, what: str, stroke: object) -> None:
+        """Carry out an action of a stroke, unless it would change nothing."""
         self._crowd.begin_new_future()
-        inverses: tuple[Action, ...] = ()
-        if isinstance(action, Edit) and not (inverses := action.inverse(self._crowd.sim)):
-            return False
-        return self._do(action, inverses, what, stroke)
+        inverses = action.inverse(self._crowd.sim) if isinstance(action, Edit) else ()
+        if inverses or not isinstance(action, Edit):
+            self._do(action, inverses, what, stroke)
 
-    def _do(self, action: Action, inverses: tuple[Action, ...], what: str, stroke: object) -> bool:
-        if not self._crowd.carry_out(action):
-            return False
-        if inverses:
+    def _do(self, action: Action, inverses: tuple[Action, ...], what: str, stroke: object) -> None:
+        if self._crowd.carry_out(action) and inverses:
             done = self.present.done
             if done and done[-1].stroke == stroke:
                 *done_before, last = done
@@ -335,7 +332,6 @@ class Undo:
             else:
                 done_before, entry = list(done), Entry(what, inverses, stroke)
             self._set((*done_before, entry), ())
-        return True
 
     def undo(self) -> None:
         """Take back the last entry."""

@@ -1,20 +1,48 @@
-"""Temporary texts over the picture: messages, and the caption of a scenario that has opened."""
+"""Temporary texts over the picture: messages, and the caption of a scenario that has opened; and the screen while loading.
+
+That shows the scenario's picture over its own blur, a bar, and what to try. Keys are kept for the program that comes, and
+their tries say so. Without a window it is a line on standard error.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from functools import lru_cache
 from typing import NamedTuple
 
+import pygame
+
 from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.screen.window import screen
 from crowd_demo.config.keys import ACTIONS
-from crowd_demo.config.resources import about, find_config, what_to_try
+from crowd_demo.config.resources import about, find_config, picture_of, what_to_try
+from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
+from crowd_demo.host.shutdown import ShutdownRequest
+from crowd_demo.host.streams import ProgressLine
+from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
 from crowd_demo.render.hud.large_type import Caption
+from crowd_demo.render.hud.views import loaded_picture
 
 CAPTION_S, FADE_S = 3.0, 0.4
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
+BACKGROUND, SHADE = (16, 20, 27), (30, 30, 30)  # the blur is multiplied with the shade
+BLUR = 8, 5  # pixels into which the picture is shrunk
+FRAME_S = 1 / 15  # the compilers need the time
+PRINT_EVERY_S = 0.2
+SIDE, GAP, PICTURE = 341.0, 48.0, 556.0  # units: the width of what stands at the right, the gap, the largest picture
+LEAST_PICTURE = 120.0
+TRY, LINE = 62.0, 21.0  # units: from one try to the next, from one line to the next
+Try = tuple[str, str, str, bool]  # a key, what it does, what is seen then, and whether it was pressed
+NOTED = "Noted: it begins when {} ready."
+TRIES = {  # what an action does, what is seen then, and what it has to wait for
+    "simd": ("Switch SIMD lanes off and on", "A card shows what they gain.", "lanes are"),
+    "freeze": ("Freeze what the camera sees", "Zoom out: the rest was never drawn.", "the crowd is"),
+    "tour": ("Take a tour", "Short pages, one idea each.", "the crowd is"),
+}
 
 
 class Notice(NamedTuple):
@@ -89,3 +117,96 @@ class ShownCaption:
         if now >= self._end_s:
             self._caption = None
         return self._caption and self._caption._replace(alpha=min((self._end_s - now) / FADE_S, 1.0))
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+def show_progress(job: Future[Loaded], progress: LoadingProgress, keymap: Keymap, quitting: ShutdownRequest,
+                  name: str | None = None) -> list[pygame.Event]:
+    """Draw until the job is done or the user wants to quit; return the events of keys, for the program that was loaded.
+
+    `name` is that of the configuration.
+    """
+    pen, shown, keys = Pen(), 0.0, list[pygame.Event]()
+    caption = caption_of(name, keymap) or Caption("crowd-demo", "")
+    path = picture_of(find_config(name)) if name and caption.sentence else None
+    picture = loaded_picture(path) if path else None
+    while not job.done() and not quitting.asked:
+        for event in pygame.event.get():
+            if keymap.quits(event):
+                quitting.ask()
+            elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
+                keys.append(event)
+        pressed = {keymap.action(event)[0] for event in keys if event.type == pygame.KEYDOWN}
+        tries = [(keymap.name(action), what, NOTED.format(awaited) if action in pressed else more, action in pressed)
+                 for action, (what, more, awaited) in TRIES.items() if keymap.name(action)]
+        shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
+        draw_progress(screen(), progress, shown, pen, caption, picture, tries)
+        pygame.display.flip()
+        wait((job,), timeout=FRAME_S)
+    return keys
+
+
+def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pen: Pen, caption: Caption,
+                  picture: pygame.Surface | None = None, tries: Sequence[Try] = ()) -> None:
+    """Draw the scenario, what to try, and a bar that is `part` full; while `part` is 0, a light moves on the bar."""
+    on.blit(_background(picture, on.get_size()), (0, 0))
+    scale = scale_for(on.get_size())
+    canvas = Canvas((on.get_width() / scale, on.get_height() / scale), pen, scale, None)
+    width, height = canvas.size
+    edge = 0.075 * width
+    side = min(SIDE, width - 2 * edge)
+    wide = min(width - 2 * edge - side - GAP, PICTURE)
+    high = wide * 9 / 16
+    top = max(height / 2 - 22 - max(high, 313.0) / 2, 10.0)
+    if picture and wide >= LEAST_PICTURE:
+        canvas.picture(picture, (edge, top, wide, high))
+    else:
+        high = 0.0
+    _draw_right(canvas, tries, progress, part, (width - edge - side, top, side))
+    low = max(top + high + 42, height / 2 + 170) if high < 200 else top + high + 42
+    canvas.left(canvas.fitted(caption.name, width - 2 * edge, HUGE), edge, low, HUGE, bold=True)
+    canvas.left(canvas.fitted(caption.sentence, width - 2 * edge, LARGE), edge, low + 38, LARGE, DIM)
+    on.blit(canvas.surface, (0, 0))
+
+
+def _draw_right(on: Canvas, tries: Sequence[Try], progress: LoadingProgress, part: float,
+                place: tuple[float, float, float]) -> None:
+    """Draw what to try, and below it the bar, from that corner on in that width."""
+    left, top, wide = place
+    on.left("While it gets ready", left, top + 10, LARGE, bold=True)
+    on.left("three things to try", left, top + 33, NORMAL, DIM)
+    top += 56
+    for key, what, more, pressed in tries:
+        if pressed:
+            on.rect(TOUCHED, (left - 14, top, wide + 14, TRY - 3), radius=8)
+        on.key(key, left, top + 20, 20)
+        on.left(on.fitted(what, wide - 42), left + 42, top + 20, bold=True)
+        on.left(on.fitted(more, wide - 42), left + 42, top + 20 + LINE, NORMAL, ACCENT if pressed else DIM)
+        top += TRY
+    count = f"{min(progress.done + 1, progress.total)} of {progress.total}" if progress.total else ""
+    end = on.right(count, left + wide, top + 25, bold=True)
+    on.left(on.fitted(progress.text, end - left - 10), left, top + 25, NORMAL, DIM)
+    on.rect(EDGE, (left, top + 41, wide, 7), radius=3.5)
+    at, filled = (0.0, max(wide * part, 7)) if part > 0 else ((wide - 40) * abs(time.monotonic() % 2 - 1), 40.0)
+    on.rect(ACCENT, (left + at, top + 41, filled, 7), radius=3.5)
+    on.left(on.fitted(progress.how_often, wide), left, top + 64, NORMAL, DIM)
+
+
+@lru_cache(2)
+def _background(picture: pygame.Surface | None, size: tuple[int, int]) -> pygame.Surface:
+    """The picture, blurred and dark, or what is there without one."""
+    ground = pygame.Surface(size)
+    ground.fill(BACKGROUND)
+    if picture:
+        blurred = pygame.transform.smoothscale(pygame.transform.smoothscale(picture, BLUR), size)
+        blurred.fill(SHADE, special_flags=pygame.BLEND_MULT)
+        ground.blit(blurred, (0, 0), special_flags=pygame.BLEND_ADD)
+    return ground
+
+
+def print_progress(job: Future[Loaded], progress: LoadingProgress, quitting: ShutdownRequest) -> None:
+    """Wait without a window, as `show_progress` does; print to standard error what takes long."""
+    with ProgressLine("crowd-demo") as line:
+        while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
+            line.show(progress)

@@ -69,8 +69,8 @@ def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Panel
     sums = {part: sum(each.values()) for part, each in times.items()}
     slow_ms, = percentiles(profile.frame_ms(RECENT), 95)
     rates = rates_of(profile)
-    pace = [Fact("steps per frame", f"{rates.steps_per_frame:.1f}"), Fact("steps per s", f"{status.clock.steps_per_s:.0f}"),
-            Fact("tick", f"{status.clock.tick:,}"), Fact("speed", pace_text(status))]
+    pace = [Fact("steps per frame", f"{rates.steps_per_frame:.1f}"), Fact("steps per s", f"{status.steps_per_s:.0f}"),
+            Fact("tick", f"{status.tick:,}"), Fact("speed", pace_text(status))]
     return [
         PanelSection("header", HEADER_HEIGHT, partial(draw_header, rates=rates, sums=sums,
                                                       units=status.panels.units), None),
@@ -108,7 +108,7 @@ def rates_of(profile: Profile) -> Rates:
 
 def pace_text(status: Status) -> str:
     """The speed, with the measured one where that is lower."""
-    real = status.clock.real_speed
+    real = status.real_speed
     speed = "paused" if status.paused else speed_text(status.speed)
     return speed if real is None else f"{speed}, real x{digits_text(real)}"
 
@@ -126,7 +126,7 @@ def draw_line(sim: Simulation, status: Status, pen: Pen, scale: float) -> Canvas
     x, middle = float(PAD), LINE_HEIGHT / 2
     for (kind, name, value, word, _), width, end in zip(facts, wide, ends, strict=True):
         on.right(value, x + width, middle, LARGE, bold=True)
-        is_late = status.paused or status.clock.real_speed is not None
+        is_late = status.paused or status.real_speed is not None
         colour = DIM if value else WARM if is_late else ACCENT
         on.left(word, x + end - on.width(word), middle + 1.5 * bool(value), NORMAL, colour, bold=not value)
         on.target((x - 6, 0, end + 12, LINE_HEIGHT), kind, name)

@@ -205,7 +205,7 @@ class Hud:
         pills = [draw_job(job, self.pen, self.scale) for job in status.jobs]
         pills += [draw_notice(text, width / self.scale, self.pen, self.scale) for text in message]
         if not is_off:
-            text = time_text(status.clock.time_s)
+            text = time_text(status.time_s)
             if status.past and status.past.recorded is not None:
                 text += f"   recording {status.past.recorded / 1e6:,.2f} MB"
             pills.insert(0, self._rendered("clock", (text, status.paused), lambda: draw_clock(

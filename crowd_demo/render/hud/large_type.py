@@ -125,7 +125,12 @@ def draw_answer(answer: AnswerView, pen: Pen, scale: float) -> Canvas:
     if curves:
         _draw_curves(on, curves, top + 6)
         top += CURVE + 34
-    _draw_keys(on, answer.keys, top + 6)
+    top += 6
+    on.line(EDGE, (PAD, top), (WIDE - PAD, top))
+    for number, (action, key, what) in enumerate(answer.keys):
+        left, middle = PAD + COLUMN * (number % 2), top + 6 + KEY_ROW * (number // 2 + 0.5)
+        on.left(on.fitted(what, COLUMN - 14 - on.key_width(key), SMALL), on.key(key, left, middle) + 6, middle, SMALL, DIM)
+        on.target((left - 4, middle - KEY_ROW / 2, COLUMN - 8, KEY_ROW), "action", action)
     return on
 
 
@@ -151,11 +156,3 @@ def _draw_curves(on: Canvas, curves: Sequence[tuple[Sequence[tuple[float, float]
         on.circle(colour, line[-1], 3)
     on.left("0 s", PAD, top + CURVE + 11, SMALL, DIM)
     on.right(f"{longest:.0f} s", WIDE - PAD, top + CURVE + 11, SMALL, DIM)
-
-
-def _draw_keys(on: Canvas, keys: Sequence[tuple[str, str, str]], top: float) -> None:
-    on.line(EDGE, (PAD, top), (WIDE - PAD, top))
-    for number, (action, key, what) in enumerate(keys):
-        left, middle = PAD + COLUMN * (number % 2), top + 6 + KEY_ROW * (number // 2 + 0.5)
-        on.left(on.fitted(what, COLUMN - 14 - on.key_width(key), SMALL), on.key(key, left, middle) + 6, middle, SMALL, DIM)
-        on.target((left - 4, middle - KEY_ROW / 2, COLUMN - 8, KEY_ROW), "action", action)

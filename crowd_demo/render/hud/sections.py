@@ -357,10 +357,6 @@ class Switchboard:
         return PanelSection(name, ROW * len(group), partial(self.draw_rows, group=group), more, None,
                             ROW * len(brief), partial(self.draw_rows, group=brief))
 
-    def draw_rows(self, on: Canvas, top: float, group: Sequence[Technique]) -> None:
-        for number, technique in enumerate(group):
-            self.draw_row(on, top + ROW * (number + 0.5), technique)
-
     def draw_marks(self, on: Canvas, top: float) -> None:
         left: float = PAD
         for kind in KINDS[1:]:
@@ -369,28 +365,30 @@ class Switchboard:
             on.target((left, top, end - left, ROW), "fact", kind.name)
             left = end + 16
 
-    def draw_row(self, on: Canvas, middle: float, technique: Technique) -> None:
-        path, value, status = technique.path, self.options.get(technique.path), self.status
-        waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
-        is_inactive, right = path in self._inactive, RIGHT_WIDTH - PAD
-        unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
-        if touched:
-            on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
-        on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
-        for key in list(self.keys.get(path, ()))[:1]:
-            on.key(key, PAD, middle, ROW - 4, unused if is_inactive else TEXT, is_filled=not (off or is_inactive))
-        on.left(technique.label.strip(), PAD + 24, middle, NORMAL, unused if is_inactive else TEXT)
-        if waits:
-            for dot in range(3):
-                on.circle(ACCENT, (right - 2 - 6 * dot, middle), 1.5)
-            right -= 22
-        text = hud_word(status.pending[path]) if waits else self._partly.get(path) or hud_word(value)
-        start = on.right(text, right, middle, NORMAL, unused if is_inactive else DIM if off or waits else ACCENT)
-        if status.panels.hud != "compact":  # there the whole row is the key
-            kind = "number" if technique.numbers else "value"
-            on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
-        if (mark := kind_of(technique, value, self.options.get).mark) and path not in self._partly:
-            on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
+    def draw_rows(self, on: Canvas, top: float, group: Sequence[Technique]) -> None:
+        for number, technique in enumerate(group):
+            middle = top + ROW * (number + 0.5)
+            path, value, status = technique.path, self.options.get(technique.path), self.status
+            waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
+            is_inactive, right = path in self._inactive, RIGHT_WIDTH - PAD
+            unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
+            if touched:
+                on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
+            on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
+            for key in list(self.keys.get(path, ()))[:1]:
+                on.key(key, PAD, middle, ROW - 4, unused if is_inactive else TEXT, is_filled=not (off or is_inactive))
+            on.left(technique.label.strip(), PAD + 24, middle, NORMAL, unused if is_inactive else TEXT)
+            if waits:
+                for dot in range(3):
+                    on.circle(ACCENT, (right - 2 - 6 * dot, middle), 1.5)
+                right -= 22
+            text = hud_word(status.pending[path]) if waits else self._partly.get(path) or hud_word(value)
+            start = on.right(text, right, middle, NORMAL, unused if is_inactive else DIM if off or waits else ACCENT)
+            if status.panels.hud != "compact":  # there the whole row is the key
+                kind = "number" if technique.numbers else "value"
+                on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
+            if (mark := kind_of(technique, value, self.options.get).mark) and path not in self._partly:
+                on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
@@ -490,26 +488,23 @@ def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], view: RowsIn
         on.rect(EDGE, (LEFT_WIDTH - 6, top + HEAD + tall * view.first / view.total, 2, tall * view.shown / view.total))
     start = on.right("reset all", LEFT_WIDTH - PAD, top + HEAD / 2, SMALL, DIM)
     on.target((start, top, LEFT_WIDTH - PAD - start, HEAD), "action", "reset_numbers")
-    for number, row in enumerate(rows):
-        _draw_row(on, top + HEAD + NUMBER_ROW * number, row)
-
-
-def _draw_row(on: Canvas, top: float, row: NumberRow) -> None:
-    number, middle = row.number, top + NUMBER_ROW / 2
-    fixed, changed = number.live == "no", row.value != row.shipped
-    colour: Colour = INACTIVE if fixed else ACCENT if changed else TEXT
-    label = number.path if number.path.startswith("links.") else number.key
-    on.left(on.fitted(label, NAME_WIDTH, SMALL), PAD, middle, SMALL, INACTIVE if fixed else DIM)
-    slider: Box = (SLIDER_LEFT, top, SLIDER_WIDTH, NUMBER_ROW)
-    if fixed:
-        on.line(INACTIVE, (SLIDER_LEFT, middle), (SLIDER_LEFT + SLIDER_WIDTH, middle))  # the groove alone
-    else:
-        draw_slider(on, slider, scale_of(row), row.value)
-        on.target(slider, SLIDER, number.path)
-    on.right(value_text(row), LEFT_WIDTH - PAD, middle, SMALL, colour)
-    left = SLIDER_LEFT + SLIDER_WIDTH + 2
-    on.target((left, top, LEFT_WIDTH - PAD - left, NUMBER_ROW), SETTING, number.path)
-    on.target((0, top, SLIDER_LEFT - 4, NUMBER_ROW), SETTING, number.path)
+    for at, row in enumerate(rows):
+        line = top + HEAD + NUMBER_ROW * at
+        number, middle = row.number, line + NUMBER_ROW / 2
+        fixed, changed = number.live == "no", row.value != row.shipped
+        colour: Colour = INACTIVE if fixed else ACCENT if changed else TEXT
+        label = number.path if number.path.startswith("links.") else number.key
+        on.left(on.fitted(label, NAME_WIDTH, SMALL), PAD, middle, SMALL, INACTIVE if fixed else DIM)
+        slider: Box = (SLIDER_LEFT, line, SLIDER_WIDTH, NUMBER_ROW)
+        if fixed:
+            on.line(INACTIVE, (SLIDER_LEFT, middle), (SLIDER_LEFT + SLIDER_WIDTH, middle))  # the groove alone
+        else:
+            draw_slider(on, slider, scale_of(row), row.value)
+            on.target(slider, SLIDER, number.path)
+        on.right(value_text(row), LEFT_WIDTH - PAD, middle, SMALL, colour)
+        left = SLIDER_LEFT + SLIDER_WIDTH + 2
+        on.target((left, line, LEFT_WIDTH - PAD - left, NUMBER_ROW), SETTING, number.path)
+        on.target((0, line, SLIDER_LEFT - 4, NUMBER_ROW), SETTING, number.path)
 
 
 def value_text(row: NumberRow) -> str:

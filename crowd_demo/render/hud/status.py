@@ -21,15 +21,6 @@ from crowd_demo.sim.metrics.readings import Readings
 Ring = tuple[tuple[float, float], float, str]  # a force: its middle and radius in pixels, and the icon of its tool
 
 
-class Clock(NamedTuple):
-    """How fast the crowd's time passes, and how far it has come."""
-
-    steps_per_s: float = 0.0  # of the clock, over the last second
-    real_speed: float | None = None  # what is reached, where it is less than the speed that is asked for
-    tick: int = 0
-    time_s: float = 0.0  # of the crowd
-
-
 class Hovered(NamedTuple):
     """A target on which the cursor rests, and the cursor's position in pixels."""
 
@@ -246,7 +237,10 @@ class Status(NamedTuple):
     pointer: tuple[float, float] | None = None  # pixels, while it is in the window
     readings: Readings = Readings()
     touched: str = ""  # path of the technique that was changed last; the number keys change its value
-    clock: Clock = Clock()
+    steps_per_s: float = 0.0  # over the last second
+    real_speed: float | None = None  # what is reached, where it is less than the speed that is asked for
+    tick: int = 0
+    time_s: float = 0.0  # of the crowd
     past: Past | None = None  # where a timeline is shown
     panels: PanelSettings = PanelSettings()
     ticks: Sequence[Mark] = ()  # where techniques were switched

@@ -114,13 +114,8 @@ def draw_half(half: Half, is_right: bool, room: float, pen: Pen, scale: float) -
 
 # --- the tooltip -----------------------------------------------------------------------------------------------------
 
-class Tip(NamedTuple):
-    title: str
-    paragraphs: tuple[tuple[str, Colour], ...]
-
-
-def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
-    """The tip of a target; None for one that needs none."""
+def tip_of(target: Target, sim: Simulation, status: Status) -> list[Said] | None:
+    """The tip of a target, its title first; None for one that needs none."""
     kind, name = target
     match kind:
         case "technique" | "value" | "number" if name in BY_PATH:
@@ -133,57 +128,58 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
             return _about_number(name)
         case "stage":
             text = text_of(name)
-            return Tip(f"{name} (part of {text.part})", ((f"{text.about[0].upper()}{text.about[1:]}.", TEXT),))
+            return _tip(f"{name} (part of {text.part})", (f"{text.about[0].upper()}{text.about[1:]}.", TEXT))
         case "fold" | "unfold":
             return _about_number(name, (f"click: {kind} this section", FAINT))
         case "graph":
             return _about_number("graph", ("click: fit the scale to the current frames", FAINT))
         case "timeline":
-            return Tip(name, (("an event of the scenario", DIM),)) if name else _about_number(
+            return _tip(name, ("an event of the scenario", DIM)) if name else _about_number(
                 "timeline", *([(label(status.past), FAINT)] if status.past else []))
         case "tool" if status.tools:
-            return next((Tip(button.label, ((f"key: {button.key}", FAINT),) if button.key else ())
+            return next((_tip(button.label, (button.key and f"key: {button.key}", FAINT))
                          for button in status.tools.buttons if button.action == name), None)
         case "brush":
-            return Tip("size of the brush", (("in metres: drag, or Ctrl+wheel", DIM),))
+            return _tip("size of the brush", ("in metres: drag, or Ctrl+wheel", DIM))
         case "legend":
-            return Tip("legend of the overlays", (("the wheel scrolls, Shift+F10 hides all overlays", DIM),))
+            return _tip("legend of the overlays", ("the wheel scrolls, Shift+F10 hides all overlays", DIM))
     return None
 
 
-def _about_number(name: str, *more: tuple[str, Colour]) -> Tip:
+def _tip(title: str, *paragraphs: tuple[str, Colour]) -> list[Said]:
+    return [Said(title, TEXT, NORMAL), *(Said(text, colour) for text, colour in paragraphs if text)]
+
+
+def _about_number(name: str, *more: tuple[str, Colour]) -> list[Said]:
     about = READOUTS.get(name)
-    return Tip(name, (*([(about.what, TEXT), (about.good, DIM)] if about else []), *more))
+    return _tip(name, *([(about.what, TEXT), (about.good, DIM)] if about else []), *more)
 
 
-def _about_setting(row: NumberRow) -> Tip:
+def _about_setting(row: NumberRow) -> list[Said]:
     """The tip of a number of the behaviour or of links."""
     number = row.number
     holds = {"step": "Changes take effect in the next step.", "birth": "Changes apply to agents born from now on.",
              "no": f"It cannot be changed while the crowd runs: {number.why_not}."}[number.live]
     hands = "" if number.live == "no" else "drag to change, double-click to reset, click the value to type it"
-    paragraphs = ((f"{number.about[0].upper()}{number.about[1:]}.", TEXT), (TERMS.get(number.path, ""), ACCENT), (holds, DIM),
-                  (f"In the configuration: {value_text(row._replace(value=row.shipped))}", FAINT), (hands, FAINT))
-    return Tip(number.path, tuple((text, colour) for text, colour in paragraphs if text))
+    return _tip(number.path, (f"{number.about[0].upper()}{number.about[1:]}.", TEXT), (TERMS.get(number.path, ""), ACCENT),
+                (holds, DIM), (f"In the configuration: {value_text(row._replace(value=row.shipped))}", FAINT), (hands, FAINT))
 
 
-def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:
+def _about_technique(path: str, sim: Simulation, status: Status) -> list[Said]:
     technique = BY_PATH[path]
-    measured = status.measured.get(path)
-    paragraphs = (
+    measured = status.measured.get(path, "")
+    return _tip(
+        f"{technique.label.strip()} ({exactness(technique)})",
         (technique.why, TEXT), (no_effect(path, sim.situation), FAINT),
         (technique.watch and f"Watch: {technique.watch}", DIM), (measured and f"Measured last: {measured}", GOOD),
         (technique.source and f"From: {technique.source}", FAINT),
         (f"key, or a click: {key_does(technique)}", FAINT),
         ("a click on the value lists all" + (", a drag sets any other" if technique.numbers else ""), FAINT))
-    return Tip(f"{technique.label.strip()} ({exactness(technique)})",
-               tuple((text, colour) for text, colour in paragraphs if text))
 
 
-def draw_tip(tip: Tip, cursor: tuple[float, float], window: tuple[int, int], pen: Pen, scale: float,
+def draw_tip(tip: Sequence[Said], cursor: tuple[float, float], window: tuple[int, int], pen: Pen, scale: float,
              keep: Sequence[pygame.Rect] = ()) -> tuple[Canvas, tuple[int, int]]:
-    on = text_panel([Said(tip.title, TEXT, NORMAL), *(Said(*paragraph) for paragraph in tip.paragraphs)],
-                    min(TIP_WIDTH, window[0] / scale - 8), TIP_LINE, pen, scale, (PAD, 8.0), widest=True)
+    on = text_panel(tip, min(TIP_WIDTH, window[0] / scale - 8), TIP_LINE, pen, scale, (PAD, 8.0), widest=True)
     return on, beside(cursor, on.surface.get_size(), window, keep)
 
 
@@ -210,22 +206,16 @@ def tour_scale(room_px: int, height_px: int, scale: float) -> float:
 
 def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
     bet, foot = view.bet, BET_HIGH * bool(view.bet) + TOUR_FOOT - 4
-    on = text_panel([Said(text, colour, SAID) for text, colour in _texts(view)], min(TOUR_WIDEST, room_px / scale), SAID_LINE,
+    verdict = bet.outcome if bet else None
+    said: list[tuple[str, Colour]] = [(view.question, DIM), (view.text, TEXT), (view.hint, DIM)] if view.is_answer else [
+        (view.text, WARM if bet and bet.is_open else TEXT), (view.hint, DIM), (view.question, WARM),
+        (verdict.verdict if verdict else "", GOOD if verdict and verdict.is_right else ACCENT)]
+    on = text_panel([Said(text, colour, SAID) for text, colour in said if text], min(TOUR_WIDEST, room_px / scale), SAID_LINE,
                     pen, scale, (PAD, PAD - 1.0), foot, widest=True)
     if bet:
         _draw_bet(on, bet, on.size[1] - TOUR_FOOT - 6 - BET_HIGH)
     _draw_foot(on, view)
     return on
-
-
-def _texts(view: TourView) -> list[tuple[str, Colour]]:
-    hint = [(view.hint, DIM)] if view.hint else []
-    if view.is_answer:
-        return [(view.question, DIM), (view.text, TEXT), *hint]
-    verdict = view.bet.outcome if view.bet else None
-    return [(view.text, WARM if view.bet and view.bet.is_open else TEXT),
-            *hint, *([(view.question, WARM)] if view.question else []),
-            *([(verdict.verdict, GOOD if verdict.is_right else ACCENT)] if verdict else [])]
 
 
 def _draw_bet(on: Canvas, bet: BetView, top: float) -> None:
@@ -415,7 +405,11 @@ def draw_legend(items: Sequence[LegendItem], room: float, pen: Pen, scale: float
     """
     ruler, wide = Canvas((1, 1), pen, scale, None), min(room, WIDEST)
     left = PAD + max(ruler.width(each.name) for each in items) + 12
-    lines = [(each.name, line) for each in items for line in _lines(each, wide - PAD - left, ruler)]
+    inner, lines = wide - PAD - left, list[tuple[str, list[LegendPart]]]()
+    for each in items:
+        texts = [[_words(line, ruler, SMALL, DIM)] for line in ruler.wrapped(each.text, inner, SMALL, TEXT_LINES)]
+        keys = in_lines([_key(key, ruler) for key in each.keys], inner, KEY_GAP) if each.keys else []
+        lines += [(each.name, line) for line in texts + keys or [[]]]
     last_first = max(len(lines) - max(most, 1), 0)
     first = min(first, last_first)
     shown = lines[first:first + max(most, 1)]
@@ -431,12 +425,6 @@ def draw_legend(items: Sequence[LegendItem], room: float, pen: Pen, scale: float
         on.rect(FAINT, (wide - 6, EDGES / 2 + first * line_px, 3, len(shown) * line_px), radius=1)
         on.target((0, 0, *on.size), LEGEND, str(last_first))
     return on
-
-
-def _lines(item: LegendItem, room: float, ruler: Canvas) -> list[list[LegendPart]]:
-    text = [[_words(line, ruler, SMALL, DIM)] for line in ruler.wrapped(item.text, room, SMALL, TEXT_LINES)]
-    keys = in_lines([_key(key, ruler) for key in item.keys], room, KEY_GAP) if item.keys else []
-    return text + keys or [[]]
 
 
 def _key(key: Key, ruler: Canvas, wide: float = KEY_WIDTH) -> LegendPart:
@@ -468,13 +456,9 @@ def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> C
 
 def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
     title = _words(ruler.fitted(legend.title, room), ruler, NORMAL, TEXT)
-    if legend.is_ramp:
-        return [title, _ramp(legend, room, ruler)]
-    return [title, *(_key(Key(colour, ruler.fitted(text, room - SWATCH - 6, SMALL)), ruler, SWATCH)
-                     for colour, text in zip(legend.colours, legend.texts, strict=True))]
-
-
-def _ramp(legend: Legend, room: float, ruler: Canvas) -> LegendPart:
+    if not legend.is_ramp:
+        return [title, *(_key(Key(colour, ruler.fitted(text, room - SWATCH - 6, SMALL)), ruler, SWATCH)
+                         for colour, text in zip(legend.colours, legend.texts, strict=True))]
     wide = min(RAMP, RAMP_SHARE * room)
     each = (room - wide - COLOUR_GAP) / 2
     first, last = (ruler.fitted(text, each, SMALL) for text in (legend.texts[0], legend.texts[-1]))
@@ -488,4 +472,4 @@ def _ramp(legend: Legend, room: float, ruler: Canvas) -> LegendPart:
         on.rect(FAINT, (x + before - 1, middle - SWATCH / 2 - 1, wide + 2, SWATCH + 2), width=1)
         on.left(last, x + before + wide + COLOUR_GAP / 2, middle, SMALL, DIM)
 
-    return LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)
+    return [title, LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)]

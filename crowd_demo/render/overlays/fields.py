@@ -6,9 +6,8 @@ from functools import reduce
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Doubles, Ints, Longs, Words
+from crowd_demo.compute.arrays import Doubles, Ints, Longs, Words
 from crowd_demo.grid.cells import Cells
-from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.modes import SHADES, WHEEL, shades_of
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
@@ -199,7 +198,12 @@ def draw_flow(sketch: Sketch, view: OverlayView) -> None:
         return
     tile = float(walls.tile)
     every = 1 << sketch.doublings(tile, ARROW_PX)
-    column, row, step = _free_tiles(sketch.rect, walls, fields.direction[goal], every)
+    tiles_down, tiles_across = fields.direction[goal].shape
+    rows, columns = cells_in(sketch.rect, every * tile, -(-tiles_across // every), -(-tiles_down // every))
+    row, column = (every * each.ravel() for each in np.meshgrid(rows, columns, indexing="ij"))
+    free = walls.blocked[row, column] == 0
+    row, column = row[free], column[free]
+    step = fields.direction[goal][row, column].astype(np.int64)
     x, y = (column + 0.5) * tile, (row + 0.5) * tile
     leads, there, lost = step < ARRIVED, step == ARRIVED, step == UNREACHABLE
     across, down = ACROSS[step[leads]], DOWN[step[leads]]
@@ -215,13 +219,3 @@ def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     thinned = f" (one tile in {every} x {every})" if every > 1 else ""
     sketch.explain(f"to destination {goal}, the nearest to the cursor{thinned}",
                    Key(BLUE, "next tile"), Key(BLACK, "arrived"), Key(VERMILION, "no way there"))
-
-
-def _free_tiles(rect: Rect, walls: Walls, direction: Bytes, every: int) -> tuple[Longs, Longs, Longs]:
-    """Of the tiles in view, or of every n-th column and row of them, those without a wall: column, row, and the step there."""
-    tiles_down, tiles_across = direction.shape
-    rows, columns = cells_in(rect, every * float(walls.tile), -(-tiles_across // every), -(-tiles_down // every))
-    row, column = (every * each.ravel() for each in np.meshgrid(rows, columns, indexing="ij"))
-    free = walls.blocked[row, column] == 0
-    row, column = row[free], column[free]
-    return column, row, direction[row, column].astype(np.int64)

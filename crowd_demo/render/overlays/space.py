@@ -103,7 +103,14 @@ def draw_curve(sketch: Sketch, view: OverlayView) -> None:
             grid, name = structure.domain.grid, f"{structure.curve.capitalize()}'s curve"
             _draw_along(sketch, structure.curve_cells, grid.columns, grid.rows, grid.cell, name)
         case _:
-            _draw_rows(sketch, structure.domain.grid.cell, structure.domain.grid.columns, structure.domain.grid.rows)
+            grid = structure.domain.grid  # row by row, each from left to right, and back to the start of the next one
+            cell, rows, level = grid.cell, grid.rows, sketch.doublings(grid.cell, LEAST_PX)
+            step, right = cell * (1 << level), (grid.columns - 0.5) * cell
+            row = cells_between(sketch.rect.top, sketch.rect.bottom, step, -(-rows >> level), 1)
+            middle, inks = (row + 0.5) * step, scale_inks(row * (1 << level) / max(rows - 1, 1), 255, 255)
+            sketch.lines(cell / 2, middle, right, middle, inks, width=2, shadow=SHADOW)
+            sketch.lines(right, middle, cell / 2, middle + step, inks, dash=6)
+            sketch.explain("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)
 
 
 def _join(sketch: Sketch, rank: Longs, x: NDArray[np.floating], y: NDArray[np.floating], last: int) -> None:
@@ -149,17 +156,6 @@ def _ranks(cells: Ints, columns: int, rows: int, level: int) -> Ints:
 
 
 _RANKS: dict[int, tuple[Ints, Ints]] = {}
-
-
-def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
-    """Row by row, each from left to right, and back to the start of the next one."""
-    level = sketch.doublings(cell, LEAST_PX)
-    view, step = sketch.rect, cell * (1 << level)
-    row = cells_between(view.top, view.bottom, step, -(-rows >> level), 1)
-    y, inks = (row + 0.5) * step, scale_inks(row * (1 << level) / max(rows - 1, 1), 255, 255)
-    sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=SHADOW)
-    sketch.lines((columns - 0.5) * cell, y, cell / 2, y + step, inks, dash=6)
-    sketch.explain("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)
 
 
 # --- how the picture is made --------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from driven import Driven
 from hud_spy import Spy
 
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen import loading_screen
-from crowd_demo.app.screen.loading_screen import draw_progress, show_progress
+from crowd_demo.app.screen import notices
+from crowd_demo.app.screen.notices import draw_progress, show_progress
 from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
 from crowd_demo.host.compiling import compilers
@@ -128,7 +128,7 @@ def test_the_bar_grows(screen: pygame.Surface) -> None:
 def test_it_shows_the_scenario_what_to_try_and_how_far_it_is(
         screen: pygame.Surface, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
     spy, job, progress = Spy(), Future[Loaded](), LoadingProgress()
-    monkeypatch.setattr(loading_screen, "Pen", lambda: spy)
+    monkeypatch.setattr(notices, "Pen", lambda: spy)
     pygame.display.set_mode(size, depth=32)
     progress.compiling("see lanes", 6, 25)
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_f, mod=0))

@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 from versus import versus
 
-from crowd_demo.app.dialogs.experiments import ExperimentDialog, other_value
+from crowd_demo.app.dialogs.dialog import ExperimentDialog, other_value
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.host.system import Worker
@@ -216,7 +216,7 @@ def test_nothing_is_measured_beside_the_compiler_or_without_memory(driven: Drive
 
 
 def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.dialogs.experiments.SLICES_S", 0.01)
+    monkeypatch.setattr("crowd_demo.app.dialogs.dialog.SLICES_S", 0.01)
     released: list[bool] = []
 
     def build(self: ThreeCrowds) -> Iterator[Slice]:

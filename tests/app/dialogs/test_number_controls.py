@@ -202,8 +202,8 @@ def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
 def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> None:
     status = window.status()._replace(hovered=Hovered(Target("slider", "flock.align"), (5, 5)))
     tip = tip_of(Target("slider", "flock.align"), window.program.sim, status)
-    assert tip and tip.title == "flock.align"
-    text = " ".join(text for text, _ in tip.paragraphs)
+    assert tip and tip[0].text == "flock.align"
+    text = " ".join(text for text, *_ in tip)
     assert "align * match_x" in text and "next step" in text and "1/s" in text
     assert tip_of(Target("setting", "flock.nothing"), window.program.sim, status) is None
     window.press("n", CTRL)

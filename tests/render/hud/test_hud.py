@@ -37,7 +37,6 @@ from crowd_demo.render.hud.canvas import DARK, LIGHT, ON_PANEL, THEMES, WARM, Ca
 from crowd_demo.render.hud.frame_sections import draw_line
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.status import (
-    Clock,
     Hovered,
     Inspection,
     LegendItem,
@@ -86,7 +85,7 @@ def test_a_speed_that_is_not_reached_is_told_in_a_warning_colour() -> None:
     assert "x1" not in texts(crowd(), Status(panels=compact))
     for asked, real, text in ((16.0, 4.0, "x16, real x4.0"), (1.0, 0.47, "x1, real x0.47")):
         assert not any("real" in text for text in texts(crowd(), Status(speed=asked, panels=compact)))
-        status = Status(speed=asked, clock=Clock(real_speed=real), panels=compact)
+        status = Status(speed=asked, real_speed=real, panels=compact)
         assert colour_of_text(crowd(), text, status) == WARM
     assert colour_of_text(crowd(), "paused", Status(paused=True, panels=compact)) == WARM
 
@@ -205,7 +204,7 @@ def test_every_number_stage_and_technique_has_a_tooltip(limit: str) -> None:
         shown |= {placed.target for panel in hud.panels for placed in panel.targets} | {Target("timeline")}
     kinds = {"fact", "stage", "technique", "number", "graph", "timeline", "fold"}
     tips = {target: tip_of(target, sim, Status()) for target in shown if target.kind in kinds}
-    assert all(tip and all(text for text, _ in tip.paragraphs) for tip in tips.values()), tips
+    assert all(tip and all(text for text, *_ in tip) for tip in tips.values()), tips
     told = {target.name or target.kind for target in tips}
     never = {"field error", "at worst"} if limit == "first" else {"mean direction to"}
     assert READOUTS.keys() - told == never
@@ -221,7 +220,8 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
     past = Past(0, 60, 30, 60, 60.0, 1, 2, np.zeros(60, np.float32))
     for touched in ("cull", "stagger.sight", "neighbours"):
         status = Status(
-            panels=panels, paused=True, touched=touched, pending={"depth": "full"}, clock=Clock(60.0, 0.4, 9, 0.1), past=past,
+            panels=panels, paused=True, touched=touched, pending={"depth": "full"}, steps_per_s=60.0, real_speed=0.4, tick=9,
+            time_s=0.1, past=past,
             legend=legend, legend_items=(item,), hovered=Hovered(Target("technique", "avoidance"), (600, 300)),
             inspection=Inspection("agent 7", (("speed", "1 m/s"),)),
             tour=TourView("flock", 1, 3, "Birds.", "Why?", doing="waits"),

@@ -35,7 +35,7 @@ from crowd_demo.render.hud.status import (
     ToolButton,
     TourView,
 )
-from crowd_demo.render.hud.text_panels import Tip, draw_tip
+from crowd_demo.render.hud.text_panels import Said, draw_tip
 from crowd_demo.render.hud.views import ListView, Row
 
 pytestmark = pytest.mark.quick
@@ -198,7 +198,7 @@ def test_a_tooltip_covers_no_card() -> None:
     hud.draw(picture(), crowd(), Status(card=CARD), 0.0)
     card = hud._placed[-1].area
     for at in ((card.left - 20, card.top + 20), (card.centerx, card.bottom + 4), (card.right + 3, card.centery)):
-        tip, (x, y) = draw_tip(Tip("title", (("a few words " * 20, "text"),)), at, (1280, 720), hud.pen, hud.scale, [card])
+        tip, (x, y) = draw_tip([Said("title"), Said("a few words " * 20)], at, (1280, 720), hud.pen, hud.scale, [card])
         assert not tip.surface.get_rect(topleft=(x, y)).colliderect(card)
 
 
