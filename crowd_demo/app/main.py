@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import wait
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
@@ -249,11 +248,23 @@ class Session:
 
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
+        from crowd_demo.host.report import report, write_report
+        from crowd_demo.measure.outcome import as_report, asks, outcome_of
+
         code = OK
         loop.program.files.finish(WRITE_S)
         for option, path in list(self.unwritten.items()):
             try:
-                self._write_file(option, path, loop, startup_s)
+                if option == "--screenshot":
+                    save_picture(screen(), path)
+                else:
+                    interrupted = self.quitting.interrupted
+                    content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+                    if self.player:
+                        content["replay"] = self.player.report()
+                    if asks(loop.program.sim):
+                        content["outcome"] = as_report(outcome_of(loop.program.sim))
+                    write_report(content, path)
             except OutputError:  # the command line says so
                 raise
             except BrokenPipeError:  # the reader wanted no more
@@ -263,18 +274,3 @@ class Session:
                 print(f"crowd-demo: {option}: cannot write {path}: {reason(error)}", file=sys.stderr)
             del self.unwritten[option]
         return code
-
-    def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
-        from crowd_demo.host.report import report, write_report
-        from crowd_demo.measure.outcome import as_report, asks, outcome_of
-
-        if option == "--screenshot":
-            save_picture(screen(), path)
-        else:
-            interrupted = self.quitting.interrupted
-            content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
-            if self.player:
-                content["replay"] = self.player.report()
-            if asks(loop.program.sim):
-                content["outcome"] = as_report(outcome_of(loop.program.sim))
-            write_report(content, path)

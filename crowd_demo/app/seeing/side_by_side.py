@@ -185,7 +185,7 @@ class SideBySide:
                 other = second.keep_up(sim, waits)
                 second.is_exact = second.is_exact and are_exact(
                     self._technique, (sim.optimizations.get(second.path), second.value), sim.optimizations.get)
-                if not (waits and second.is_drawn(scene, self._camera)):
+                if not (waits and second.view == view_of(scene, self._camera)):
                     more(second.draw(scene, self._camera, alpha))
                 on.blit(second.picture, (self.line_px, 0), second.picture.get_rect().move(self.line_px, 0))
                 if other.tick == sim.tick:
@@ -249,7 +249,7 @@ class SecondCrowd:
         self.is_exact = True  # were all values since then?
         self.sim: Simulation | None = None  # None: to begin again
         self.picture = plain_surface((1, 1))
-        self._view: object = None  # that it shows
+        self.view: object = None  # that it shows
         self._hashes = SameTickHashes()
         self._hashing: Iterator[None] = iter(())
         self._hashed_at_s, self._asked_at_s, self._credit_s = -math.inf, time.perf_counter(), 0.0
@@ -276,7 +276,7 @@ class SecondCrowd:
         """Copy the crowd's state, with all its techniques but one."""
         replica.restore(sim.state())
         replica.optimizations.set(self.path, self.value)
-        self.begun_at, self.is_exact, self._view = sim.tick, True, None
+        self.begun_at, self.is_exact, self.view = sim.tick, True, None
         self._hashes, self._hashing = SameTickHashes(sim, replica), iter(())
 
     def compare(self, sim: Simulation) -> None:
@@ -305,13 +305,10 @@ class SecondCrowd:
         at = f"{'DIFFERS' if kind == 'differs' else kind} at {time_text(self._hashes.tick * dt)}"
         return ProofLine(kind, f"hash {short(one)} {at}"), ProofLine(kind, f"hash {short(other)} {at}")
 
-    def is_drawn(self, scene: Scene, camera: Camera) -> bool:
-        return self._view == view_of(scene, camera)
-
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
         """Draw it by the program's scene, which meanwhile draws nothing else; the picture is overwritten by the next one."""
         assert self.sim, "call keep_up before"
-        self._view = view_of(scene, camera)
+        self.view = view_of(scene, camera)
         if self.picture.get_size() != camera.size:
             self.picture = plain_surface(camera.size)
         used = scene.used

@@ -232,19 +232,9 @@ class Graph:
         on.surface.blit(self._bars.surface, rect)
         line = top + height * (1 - BUDGET_MS / full_ms)
         on.line(FAINT, (left, line), (left + width, line))
-        self._draw_ticks(on, box, profile.frames, ticks)
-        on.target(box, "graph", "graph")
-        recent = float(np.median(frames[-SETTLED:])) if len(frames) else full_ms
-        if recent > full_ms:
-            return f"above {full_ms:.0f}: click to fit", WARM
-        return f"line {BUDGET_MS:.1f}, top {full_ms:.0f} ms", FAINT
-
-    def _draw_ticks(self, on: Canvas, box: Box, frames: int, ticks: Sequence[Mark]) -> None:
-        """Draw the marks, the newest first; a text for which there is no room any more is left out."""
-        left, top, width, height = box
-        room = left + width
+        room = left + width  # the newest mark first; a text for which there is no room any more is left out
         for tick in reversed(ticks):
-            x = left + width - (frames - tick.at) / on.scale
+            x = left + width - (profile.frames - tick.at) / on.scale
             if x <= left:
                 break
             on.line(TEXT, (x, top), (x, top + height))
@@ -254,6 +244,11 @@ class Graph:
                 on.rect(GROUND, (start, top + height - 13, wide, 12))
                 on.left(tick.text, start + 3, top + height - 7, SMALL, TEXT)
                 room = start
+        on.target(box, "graph", "graph")
+        recent = float(np.median(frames[-SETTLED:])) if len(frames) else full_ms
+        if recent > full_ms:
+            return f"above {full_ms:.0f}: click to fit", WARM
+        return f"line {BUDGET_MS:.1f}, top {full_ms:.0f} ms", FAINT
 
 
 # --- stages ----------------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ from crowd_demo.render.hud.text_panels import (
     tour_scale,
 )
 from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER, draw_brush, draw_flow, draw_rings, draw_tool_bar
-from crowd_demo.render.hud.views import ListView, draw_list, place_of
+from crowd_demo.render.hud.views import draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
@@ -109,7 +109,12 @@ class Hud:
             draw_brush(on, status.brush, self.pen, self.scale)
         if status.flow:
             draw_flow(on, status.flow, self.pen, self.scale)
-        self._draw_timeline(status, now_s)
+        before, self._timeline, self._past = self._timeline, None, status.past
+        if status.past:  # the timeline is thin, or has the times of frames where the pointer is on it
+            is_tall = before is not None and status.pointer is not None and status.pointer[1] >= before.top
+            self._timeline = bar_of(on.get_size(), self.scale, is_tall)
+            self._bar.draw(self._on, self._timeline, status.past, now_s, self.scale, is_tall)
+            self._free.height = self._timeline.top - self._gap // 2 - self._free.top
         strip = pygame.Rect(self._free.left, self._free.bottom, self._free.width, 0)
         if status.panels.hud != "off" or status.notices or status.jobs:
             strip.height = round(STRIP_HEIGHT * self.scale)
@@ -132,8 +137,12 @@ class Hud:
             surface.set_alpha(round(255 * caption.alpha))
             self._on.blit(surface, surface.get_rect(bottom=on.get_height()))
         self._on = on
-        if status.view:
-            self._draw_view(status.view)
+        if view := status.view:  # in the middle, in the shade, or where it was asked for
+            size = on.get_size()
+            if not view.at:
+                on.blit(self._rendered("shade", size, self._shade).surface, (0, 0))
+            canvas = self._rendered("view", (view, size), lambda: draw_list(view, size, self.pen, self.scale))
+            self._place(canvas, place_of(view, canvas, size, self.scale))
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             keep = [placed.area for placed in self._placed
@@ -186,15 +195,6 @@ class Hud:
                 if placed.target.kind in ("fold", "unfold")}
 
     # --- the columns -------------------------------------------------------------------------------------------------
-
-    def _draw_timeline(self, status: Status, now_s: float) -> None:
-        """Draw the timeline, thin, or with the times of frames where the pointer is on it."""
-        before, self._timeline, self._past = self._timeline, None, status.past
-        if status.past:
-            is_tall = before is not None and status.pointer is not None and status.pointer[1] >= before.top
-            self._timeline = bar_of(self._on.get_size(), self.scale, is_tall)
-            self._bar.draw(self._on, self._timeline, status.past, now_s, self.scale, is_tall)
-            self._free.height = self._timeline.top - self._gap // 2 - self._free.top
 
     def _draw_strip(self, status: Status, strip: pygame.Rect, now_s: float) -> None:
         """Place time, jobs, and one message or legend from the left on, in rows upwards, and keys at the right.
@@ -375,14 +375,6 @@ class Hud:
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
-
-    def _draw_view(self, view: ListView) -> None:
-        """Draw the dialog that is open: in the middle, in the shade, or where it was asked for."""
-        size = self._on.get_size()
-        if not view.at:
-            self._on.blit(self._rendered("shade", size, self._shade).surface, (0, 0))
-        canvas = self._rendered("view", (view, size), lambda: draw_list(view, size, self.pen, self.scale))
-        self._place(canvas, place_of(view, canvas, size, self.scale))
 
     def _shade(self) -> Canvas:
         width, height = self._on.get_size()

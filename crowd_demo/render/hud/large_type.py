@@ -119,12 +119,28 @@ def draw_answer(answer: AnswerView, pen: Pen, scale: float) -> Canvas:
         on.right(f"slowest tenth: {answer.run.slowest_tenth_s:.1f} s", right, 113, SMALL, DIM)
     on.left(answer.difference, PAD, 113, SMALL, bold=True)
     top = 131.0
+    most = max((count for run, _, _ in runs for count in run.doors.values()), default=0) or 1
     for name in doors:
-        _draw_door(on, name, top + ROW / 2, runs)
+        middle = top + ROW / 2
+        on.left(on.fitted(name, NAMES - 4, SMALL), PAD, middle, SMALL, DIM)
+        for number, (run, at, colour) in enumerate(runs):
+            count = run.doors.get(name, 0)
+            start, wide = at + NAMES * (number == 0), BAR - 20 * (number == 0)
+            if count:
+                on.rect(colour, (start, middle - 3.5, max(wide * count / most, 2), 7), radius=3)
+            on.right(f"{count:,}", at + COLUMN - 34, middle, SMALL, TEXT if number == 0 else DIM, bold=number == 0)
         top += ROW
-    if curves:
-        _draw_curves(on, curves, top + 6)
-        top += CURVE + 34
+    if curves:  # how many were still inside, from the first second to the last of the longest run
+        top, longest, wide = top + 6, max(points[-1][0] for points, _ in curves) or 1, WIDE - 2 * PAD
+        on.rect(GROUND, (PAD, top, wide, CURVE), radius=5)
+        on.right("still inside", right - 8, top + 13, SMALL, DIM)
+        for points, colour in curves:
+            line = [(PAD + wide * time_s / longest, top + 5 + (CURVE - 10) * (1 - share)) for time_s, share in points]
+            on.lines(colour, line, 2)
+            on.circle(colour, line[-1], 3)
+        on.left("0 s", PAD, top + CURVE + 11, SMALL, DIM)
+        on.right(f"{longest:.0f} s", right, top + CURVE + 11, SMALL, DIM)
+        top += CURVE + 28
     top += 6
     on.line(EDGE, (PAD, top), (WIDE - PAD, top))
     for number, (action, key, what) in enumerate(answer.keys):
@@ -132,27 +148,3 @@ def draw_answer(answer: AnswerView, pen: Pen, scale: float) -> Canvas:
         on.left(on.fitted(what, COLUMN - 14 - on.key_width(key), SMALL), on.key(key, left, middle) + 6, middle, SMALL, DIM)
         on.target((left - 4, middle - KEY_ROW / 2, COLUMN - 8, KEY_ROW), "action", action)
     return on
-
-
-def _draw_door(on: Canvas, name: str, middle: float, runs: Sequence[tuple[PastRun, float, Colour]]) -> None:
-    most = max((count for run, _, _ in runs for count in run.doors.values()), default=0) or 1
-    on.left(on.fitted(name, NAMES - 4, SMALL), PAD, middle, SMALL, DIM)
-    for number, (run, at, colour) in enumerate(runs):
-        count = run.doors.get(name, 0)
-        start, wide = at + NAMES * (number == 0), BAR - 20 * (number == 0)
-        if count:
-            on.rect(colour, (start, middle - 3.5, max(wide * count / most, 2), 7), radius=3)
-        on.right(f"{count:,}", at + COLUMN - 34, middle, SMALL, TEXT if number == 0 else DIM, bold=number == 0)
-
-
-def _draw_curves(on: Canvas, curves: Sequence[tuple[Sequence[tuple[float, float]], Colour]], top: float) -> None:
-    """Draw how many were still inside, from the first second to the last of the longest run."""
-    longest, wide = max(points[-1][0] for points, _ in curves) or 1, WIDE - 2 * PAD
-    on.rect(GROUND, (PAD, top, wide, CURVE), radius=5)
-    on.right("still inside", WIDE - PAD - 8, top + 13, SMALL, DIM)
-    for points, colour in curves:
-        line = [(PAD + wide * time_s / longest, top + 5 + (CURVE - 10) * (1 - share)) for time_s, share in points]
-        on.lines(colour, line, 2)
-        on.circle(colour, line[-1], 3)
-    on.left("0 s", PAD, top + CURVE + 11, SMALL, DIM)
-    on.right(f"{longest:.0f} s", WIDE - PAD, top + CURVE + 11, SMALL, DIM)

@@ -61,7 +61,7 @@ from crowd_demo.render.hud.panel_layout import (
 )
 from crowd_demo.render.hud.status import NumberRow, Status, time_text
 from crowd_demo.sim.events import inside
-from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, Bias
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
@@ -210,19 +210,15 @@ def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> 
         draw_bars(on, box, readings.ages[:period] if readings.ages is not None else [0] * period, MUTED)
         on.target(box, "fact", "steps since update")
     if is_limited(sim) and not has_field(sim):
-        _draw_bias(on, BARS[0], top + FACT, readings.bias)
-
-
-def _draw_bias(on: Canvas, left: float, top: float, bias: Bias | None) -> None:
-    """Draw the mean direction to all neighbours, and to those that the limit keeps."""
-    middle = left + DIAL_RADIUS, top + DIAL_RADIUS
-    on.circle(GROUND, middle, DIAL_RADIUS)
-    on.circle(EDGE, middle, DIAL_RADIUS, width=1)
-    for line, (name, colour) in enumerate((("all", DIM), ("kept", WARM))):
-        if bias:
-            draw_hand(on, middle, bias.kept if name == "kept" else bias.all, colour)
-        on.left(name, left + 2 * DIAL_RADIUS + 8, middle[1] - 7 + 14 * line, SMALL, colour)
-    on.target((left, top, INNER / 2, 2 * DIAL_RADIUS), "fact", "mean direction to")
+        left, top, bias = BARS[0], top + FACT, readings.bias  # the mean direction to all neighbours, and to those kept
+        middle = left + DIAL_RADIUS, top + DIAL_RADIUS
+        on.circle(GROUND, middle, DIAL_RADIUS)
+        on.circle(EDGE, middle, DIAL_RADIUS, width=1)
+        for line, (name, colour) in enumerate((("all", DIM), ("kept", WARM))):
+            if bias:
+                draw_hand(on, middle, bias.kept if name == "kept" else bias.all, colour)
+            on.left(name, left + 2 * DIAL_RADIUS + 8, middle[1] - 7 + 14 * line, SMALL, colour)
+        on.target((left, top, INNER / 2, 2 * DIAL_RADIUS), "fact", "mean direction to")
 
 
 def draw_bars(on: Canvas, box: Box, values: Sequence[int] | Longs, colour: Colour) -> None:

@@ -32,7 +32,21 @@ def draw_cells(sketch: Sketch, view: OverlayView) -> None:
     if structure is None:
         sketch.explain(NOT_BUILT)
     elif isinstance(structure, TreeStructure):
-        _draw_tree(sketch, structure)
+        # the boxes of one level, the leaves' if these can be read, and those some levels above, thick
+        rect, box, depth, level = sketch.rect, structure.box, structure.depth, structure.depth
+        sides = np.minimum(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1])  # the shorter ones
+        while level > 0 and float(np.median(sides[1 << level:2 << level])) * sketch.zoom < LEAST_PX:
+            level -= 1
+        for upper, line, width in ((level, STRONG, 1), (max(level - UPPER, 0), ink(WHITE, 190), 2)):
+            boxes = box[1 << upper:2 << upper]
+            shown = ((boxes[:, 0] <= rect.right) & (boxes[:, 2] >= rect.left)
+                     & (boxes[:, 1] <= rect.bottom) & (boxes[:, 3] >= rect.top))
+            left, top, right, bottom = boxes[shown].T
+            sketch.boxes(left, top, right, bottom, line, width)
+        sketch.explain(f"{1 << depth:,} leaves of up to {structure.domain.leaf} agents, {depth} levels below the whole"
+                       + ("" if level == depth else f" (boxes of level {level}: leaves are too small to be seen)"),
+                       Key(BLACK, "leaves" if level == depth else f"level {level}"),
+                       Key(WHITE, f"level {max(level - UPPER, 0)}"))
     elif isinstance(structure, ZGrid):
         level = structure.level(view.sim.optimizations.simd)
         text = _draw_grid(sketch, structure.cell, structure.floor.columns, structure.floor.rows, PALE, 1)
@@ -63,23 +77,6 @@ def _between(low: float, high: float, step: float, end: float) -> Doubles:
     """The multiples of a step in the view and in the world."""
     first, last = max(np.ceil(low / step), 0), min(np.floor(high / step), np.ceil(end / step))
     return np.arange(first, last + 1) * step
-
-
-def _draw_tree(sketch: Sketch, tree: TreeStructure) -> None:
-    """Draw the boxes of one level, the leaves' if these can be read, and those some levels above, thick."""
-    rect, depth, level = sketch.rect, tree.depth, tree.depth
-    sides = np.minimum(tree.box[:, 2] - tree.box[:, 0], tree.box[:, 3] - tree.box[:, 1])  # the shorter ones
-    while level > 0 and float(np.median(sides[1 << level:2 << level])) * sketch.zoom < LEAST_PX:
-        level -= 1
-    for upper, line, width in ((level, STRONG, 1), (max(level - UPPER, 0), ink(WHITE, 190), 2)):
-        boxes = tree.box[1 << upper:2 << upper]
-        shown = ((boxes[:, 0] <= rect.right) & (boxes[:, 2] >= rect.left)
-                 & (boxes[:, 1] <= rect.bottom) & (boxes[:, 3] >= rect.top))
-        left, top, right, bottom = boxes[shown].T
-        sketch.boxes(left, top, right, bottom, line, width)
-    sketch.explain(f"{1 << depth:,} leaves of up to {tree.domain.leaf} agents, {depth} levels below the whole"
-                   + ("" if level == depth else f" (boxes of level {level}: leaves are too small to be seen)"),
-                   Key(BLACK, "leaves" if level == depth else f"level {level}"), Key(WHITE, f"level {max(level - UPPER, 0)}"))
 
 
 # --- the order of the cells ------------------------------------------------------------------------------------------
