@@ -236,6 +236,8 @@ class Mouse:
                 program.panels.fit_graph()
             case Target("action" | "tool", action):
                 program.act(action)
+            case Target("card" | "why"):
+                program.act("card")
             case Target("answer"):
                 program.answers.close()
             case Target("tour", name) if program.guide.tour:

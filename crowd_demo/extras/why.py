@@ -1,11 +1,16 @@
-"""Why a stage takes the time that it takes: its work, the hot loop of its kernel, and what the processor counted.
+"""Why a stage takes its time: work, hot loop, bytes, cache lines, what the processor counted, and what limits it.
 
-Each figure has a source: the counters of the simulation, machine code, the processor's counters, or the clock. A figure
-that is not known says why.
+Each figure has a source: the simulation's counters, machine code, formulas, simulated caches, the processor's counters
+or the clock. A figure that is not known says so. The command `why` and the card of the window show the same ones.
 
 The processor's own counters are those of Linux's `perf_event_open`, summed over the threads of this process. Most
 virtual machines have none, and many systems forbid them (`kernel.perf_event_paranoid` above 2): then the reason is
 returned. Counters run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
+
+Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order and of the
+index once. Working memory of a worker (strips, histograms), cells and the map do not count, so it is a lower bound.
+
+Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read.
 
 Object code is disassembled by Capstone (the extra `why`), for x86-64 (SSE2, AVX2, AVX-512) and ARM (NEON). A loop is a
 jump back and all instructions from its target on. Kernels are inlined as a whole, so the hot loop is the innermost one
@@ -16,23 +21,38 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import math
 import os
 import platform
 import re
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from itertools import islice, pairwise
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from functools import cache
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from llvmlite import binding
 
-from crowd_demo.compute.jit import Launch, machine_code
+from crowd_demo.compute.cache import folder
+from crowd_demo.compute.jit import Launch, machine_code, max_threads
+from crowd_demo.config.model import Cache
+from crowd_demo.host.files import write_file
+from crowd_demo.profile import Profile, Timing
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.stages import text_of
+from crowd_demo.sim.metrics.locality import candidates_of, empty_cache, locality_launch
 from crowd_demo.sim.simulation import Simulation
+
+if TYPE_CHECKING:
+    from crowd_demo.render.hud.card import Reason
 
 # --- counters of the processor -----------------------------------------------------------------------------------------
 
@@ -44,15 +64,15 @@ EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level mi
           "branch misses": (HARDWARE, 5), "L1 misses": (CACHE, LEVEL_1_READ_MISS)}
 SIZE = 112  # of perf_event_attr
 FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read the enabled and the running time too
-ABSENT, FORBIDDEN = "most virtual machines have no counters", "kernel.perf_event_paranoid must be 2 or less"
+ABSENT = "this machine has none. Physical ones, and virtual ones with a PMU, have counters"
+FORBIDDEN = "sudo sysctl kernel.perf_event_paranoid=2 enables them"
 WHY_NOT = {errno.EPERM: FORBIDDEN, errno.EACCES: FORBIDDEN}
 WHY_NOT |= dict.fromkeys((errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP), ABSENT)
 
 
 def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
-    """Run a function; return each event's count over all threads, or why there are none. Threads must exist before."""
+    """Run a function and return each event's count over all threads, or return why not. Threads must exist before."""
     if sys.platform != "linux" or SYSCALL is None:
-        run()
         return "only Linux on x86-64 and ARM provides them"
     import fcntl
 
@@ -62,7 +82,6 @@ def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
             for name, (kind, config) in EVENTS.items():
                 file = _open(kind, config, thread)
                 if file < 0:
-                    run()
                     return f"not available: {WHY_NOT.get(ctypes.get_errno(), os.strerror(ctypes.get_errno()))}"
                 files.callback(os.close, file)
                 opened.append((name, file))
@@ -177,112 +196,251 @@ def instruction(address: int, name: str, operands: str) -> Instruction:
     return Instruction(address, f"{name} {operands}".strip(), kind, bits, int(jump[1], 0) if jump else None)
 
 
+# --- memory ------------------------------------------------------------------------------------------------------------
+
+WORD = 4  # bytes of an element
+COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the time for measuring
+OBSERVED = {"FlockRules": 4, "NearestRules": 4, "HuntRules": 5, "PushRules": 2, "AnticipateRules": 7, "SlowDownRules": 8,
+            "CrateRules": 3}  # columns that the interaction reads, by the type of its rules
+MOVED = {"Flock": (7, 4), "People": (15, 6)}  # columns that a move reads and writes, by the type of the behaviour
+PUSHED = 3  # columns that the interaction writes: the push, and when an agent is due again
+INTERACTIONS = "interact_lanes", "interact_scalar", "interact_lists_scalar", "interact_lists_lanes"
+MISS_READS = 8_000_000  # of columns: more are not simulated, but those of the first agents in cell order
+TYPICAL = {1: (32, 8), 2: (1024, 16), 3: (16_384, 16)}  # kB and ways of a cache, where the system does not say
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+def bytes_of(sim: Simulation, kernels: Sequence[Launch], due: float) -> tuple[float, float]:
+    """Return the bytes that kernels read and write in a step with so many agents due; nan where one has no formula."""
+    agents, rows, none = sim.agents.count, len(sim.agents.names), (math.nan, math.nan)
+    seen = OBSERVED.get(type(sim.structure.rules(sim.rules)).__name__, math.nan)
+    taken, left = MOVED.get(type(sim.behaviour).__name__, none)
+    elements = {
+        "find_cells": (2 * agents, agents),  # x and y; the cell of each agent
+        "place_buckets": (0, sim.grid.cells + 1),  # where each cell begins
+        "place_items": (agents, agents),  # the cell of each agent; the order
+        "move_rows": ((1 + rows) * agents, rows * agents),  # the order, and all columns
+        **dict.fromkeys(INTERACTIONS, ((2 + seen) * agents, PUSHED * due)),  # with the order, and when agents are due
+        **dict.fromkeys(("move_lanes", "move_scalar"), (taken * agents, left * agents))}
+    found = [elements.get(kernel.name, none) for kernel in kernels]
+    return WORD * sum(read for read, _ in found), WORD * sum(written for _, written in found)
+
+
+@cache
+def copy_bandwidth() -> float:
+    """Return the bytes per second that all threads read and write while they copy; measured once and kept."""
+    file = (folder() or Path(os.devnull)) / "copy_bandwidth"
+    with suppress(OSError, ValueError):
+        return float(file.read_text("utf-8"))
+    found = measured_bandwidth()
+    with suppress(OSError):
+        write_file(file, f"{found:.0f}\n".encode())
+    return found
+
+
+def measured_bandwidth(seconds: float = COPY_S, size: int = COPY_BYTES) -> float:
+    """Return the best rate within so many seconds; other load only makes it lower."""
+    threads = max_threads()
+    arrays = [(np.ones(size, np.uint8), np.ones(size, np.uint8)) for _ in range(threads)]  # in memory
+    best, end = 0.0, time.perf_counter() + seconds
+    with ThreadPoolExecutor(threads) as pool:
+        while (begun := time.perf_counter()) < end or not best:
+            list(pool.map(lambda pair: np.copyto(*pair), arrays))
+            best = max(best, 2 * size * threads / (time.perf_counter() - begun))
+    return best
+
+
+def cache_levels(first: Cache, system: Path = CACHES) -> list[Cache]:
+    """Return three levels: the configured cache, and those of the first core by Linux's /sys, else typical ones."""
+    sizes = dict(TYPICAL)
+    for index in sorted(system.glob("index*")):
+        with suppress(OSError, ValueError):
+            level, size, ways = ((index / name).read_text("utf-8").strip()
+                                 for name in ("level", "size", "ways_of_associativity"))
+            sizes[int(level)] = int(size.removesuffix("K")), int(ways)
+    return [first, *(first.model_copy(update={"size_kb": size, "ways": max(ways, 1)})
+                     for size, ways in (sizes[2], sizes[3]))]
+
+
+def misses(sim: Simulation, level: Cache, candidates: float) -> float:
+    """Return the lines that a cache misses for each agent that reads its candidates.
+
+    A cache that all columns fit into has seen the same reads before, another one starts empty.
+    """
+    config, sim.config = sim.config, sim.config.model_copy(update={"cache": level})
+    launch, found = locality_launch(sim, candidates_of(sim), sim.agents.count)
+    sim.config = config
+    fields, bytes_held = len(sim.behaviour.observed), empty_cache(level).size * level.line_bytes
+    agents = int(max(min(sim.agents.count, MISS_READS / max(candidates * fields, 1)), 1))
+    launch = launch._replace(args=(*launch.args[:2], agents, agents, *launch.args[4:]))  # one run, in cell order
+    for _ in range(1 + (sim.agents.count * fields * WORD <= bytes_held)):
+        found[:] = 0, 0, 0, -2
+        launch.run()
+    return float(found[2]) / agents
+
+
 # --- a stage -----------------------------------------------------------------------------------------------------------
 
 LINES = 5  # of assembly
-COUNTED = "the processor, in whole steps"
+COUNTED = "Counted by the processor in whole steps, with perf_event_open."
 SETTLE = 10  # steps before the first that is timed
+NOT_RUN, UNKNOWN = "does not run", "not known"
+MOST_MEMORY, LITTLE_MEMORY = 0.5, 0.2  # shares of the copy bandwidth from which a stage is memory bound, or is not
+LEAST_MS = 0.05  # a shorter stage is bound by starting its kernels
+SIMULATED = "Simulated with LRU: agents read the columns of their candidates in cell order"
 
 
 class Figure(NamedTuple):
     name: str
     value: str
     source: str  # how it was obtained
+    detail: str = ""  # lines of assembly
 
 
 class Work(NamedTuple):
     """A stage in some steps of a running simulation."""
 
-    ms: float  # median of the steps
-    kernel: Launch  # the one that took longest
+    ms: float  # mean, of medians
+    kernels: Sequence[Launch]  # the one that took longest first
     agents: int
     counters: Mapping[str, float]  # of the last step
 
-
-def why(sim: Simulation, stage: str, steps: int = 60) -> list[Figure]:
-    """Explain a stage in the next steps, which are made. Raises ValueError for a stage that has no kernel in them."""
-    work = measured(sim, stage, steps)
-    return [*work_figures(work), *loop_figures(work.kernel), *counter_figures(sim, work, steps)]
+    def rate(self, moved: float) -> float:
+        """Return bytes per step as a share of the copy bandwidth."""
+        return moved / (self.ms * 1e-3) / copy_bandwidth() if self.ms else math.nan
 
 
-def measured(sim: Simulation, stage: str, steps: int) -> Work:
-    """Make steps, and time a stage and each of its kernels."""
-    sim.step(SETTLE)
-    copy = Simulation.from_snapshot(sim.snapshot())  # which runs nothing: its stages only say which kernels they would run
-    copy.launches_to_compile()
-    kernels = {launch.name: launch for each in copy.stages if each.name == stage and each.wanted(copy)
-               for launch in each.launches(copy)}
-    if not kernels:
-        stages = ", ".join(dict.fromkeys(each.name for each in copy.stages if each.wanted(copy)))
+class StageWatch(Profile):
+    """A profile that knows which stage runs."""
+
+    running = ""
+
+    def stage(self, name: str) -> Timing:
+        self.running = name
+        return super().stage(name)
+
+
+def why(sims: Mapping[str, Simulation], stage: str, steps: int = 60) -> dict[str, list[Figure]]:
+    """Explain a stage in the next steps of each simulation. Raises ValueError for a stage without kernels."""
+    parts = zip(*(figures(sim, stage, steps) for sim in sims.values()), strict=True)
+    rows = [row for row in parts if all(row)]
+    if all(figure.value == NOT_RUN for figure in rows[0]):
+        stages = ", ".join(dict.fromkeys(each.name for sim in sims.values() for each in sim.stages if each.wanted(sim)))
         raise ValueError(f"no kernel of this crowd runs in stage {stage!r}; stages: {stages}")
-    took, of_steps = dict.fromkeys(kernels, 0.0), list[float]()
-    for _ in range(steps):
-        before = sum(took.values())
+    return {title: [row[number] for row in rows] for number, title in enumerate(sims)}
+
+
+def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value], stage: str,
+              steps: int = 60) -> Iterator[Sequence[Reason] | None]:
+    """Explain a stage in copies of a crowd with old and new values of techniques; yield the rows so far."""
+    from crowd_demo.measure.proof import replicas_of, set_values
+    from crowd_demo.render.hud.card import Reason
+
+    if sim.on_gpu or text_of(stage).part != "step":
+        about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
+        yield [Reason(stage, *2 * ("not explained",), f"Why explains the stages of a step on the CPU, not {about}.")]
+        return
+    rows, copies = list[Reason](), (yield from replicas_of(sim, 2, stepped=True))
+    for copy, values in zip(copies, (old, new), strict=True):
+        set_values(copy.optimizations, values)
+    for one, other in zip(*(figures(copy, stage, steps) for copy in copies), strict=True):
+        if one and other:
+            lines = (*one.detail.splitlines(), *other.detail.splitlines())
+            rows.append(Reason(one.name, one.value, other.value, one.source, lines))
+        yield rows
+
+
+def figures(sim: Simulation, stage: str, steps: int) -> Iterator[Figure | None]:
+    """Yield the figures of a stage, always the same ones, with None after each part of the work in between."""
+    work = yield from measured(sim, stage, steps)
+    agents, due = max(work.agents, 1), work.counters.get("due", 0.0)
+    yield Figure("time", f"{work.ms:.2f} ms, {work.ms * 1e6 / agents:.0f} ns per agent" if work.kernels else NOT_RUN,
+                 "Median by the clock, per step.")
+    tested, kept = (work.counters.get(f"{name}_per_agent", 0.0) for name in ("candidates", "neighbours"))
+    yield Figure("pairs", f"{tested:,.1f} tested, {kept:.1f} kept", "Per agent that is due, counted in the last step.")
+    loop, about, source = loop_of(work.kernels)
+    arithmetic = [each.text for each in loop.instructions if each.kind == "arithmetic"] if loop else []
+    yield Figure("instructions", about, source, "\n".join(arithmetic[:LINES]))
+    wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
+    yield Figure("vector work", wide, f"Share of these instructions that use vector registers. {source}")
+    read, written = bytes_of(sim, work.kernels, due)
+    share = work.rate(read + written)
+    yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written"), "Per agent, by formulas:"
+                 " each element of columns, order and index once. There is none for sight, paths and trees.")
+    yield Figure("bandwidth", known(f"{share * copy_bandwidth() / 1e9:.1f} GB/s, {share:.0%} of a copy"),
+                 f"These bytes by the time. Copying with all threads moves {copy_bandwidth() / 1e9:.1f} GB/s here.")
+    missed = list[float]()
+    for level in cache_levels(sim.config.cache) if stage == "interaction" and sim.structure.fresh else []:
+        missed.append(misses(sim, level, tested))
+        yield None
+    yield Figure("lines missed", ", ".join(f"{lines:.2f}" for lines in missed) or UNKNOWN,
+                 f"Per agent that is due, in L1, L2 and L3. {SIMULATED}. Known for the interaction only.")
+    counts = counted(lambda: sim.step(steps))
+    yield Figure("processor", counts if isinstance(counts, str) else counts_text(counts, agents * steps), COUNTED)
+    traffic = work.rate(missed[1] * due * sim.config.cache.line_bytes) if missed else 0.0
+    yield Figure("bottleneck", bottleneck(work.ms, loop, share, traffic),
+                 "From bandwidth, lines missed in L2 and vector work. Not known where these support no answer.")
+
+
+def known(text: str) -> str:
+    return UNKNOWN if "nan" in text else text
+
+
+def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, Work]:
+    """Make steps, and time the kernels of a stage."""
+    sim.profile = watch = StageWatch()
+    took, kernels = defaultdict[str, list[float]](list), dict[str, Launch]()
+    for number in range(SETTLE + steps):
         for launch in sim.launches():
             begun = time.perf_counter()
             launch.run()
-            if launch.name in took:
-                took[launch.name] += time.perf_counter() - begun
-        of_steps.append(sum(took.values()) - before)
-    longest = max(took, key=lambda name: took[name])
-    return Work(median(of_steps) * 1e3, kernels[longest], sim.agents.count, dict(sim.profile.counters))
+            if watch.running == stage and number >= SETTLE:
+                kernels[launch.name] = launch
+                took[launch.name].append(time.perf_counter() - begun)
+        yield
+    cost = {name: median(times) * len(times) / steps * 1e3 for name, times in took.items()}
+    return Work(sum(cost.values()), [kernels[name] for name in sorted(cost, key=lambda name: -cost[name])],
+                sim.agents.count, dict(watch.counters))
 
 
-def work_figures(work: Work) -> Iterator[Figure]:
-    each_ns = work.ms * 1e6 / max(work.agents, 1)
-    yield Figure("time", f"{work.ms:.2f} ms per step, {each_ns:.0f} ns per agent", "median by the clock")
-    tested, kept = (work.counters.get(f"{name}_per_agent") for name in ("candidates", "neighbours"))
-    if tested is not None and kept is not None:
-        yield Figure("pairs", f"{tested:.1f} tested per agent, {kept:.1f} kept", "counted in the last step, for agents due")
-
-
-def loop_figures(kernel: Launch) -> Iterator[Figure]:
-    """The hot loop of a kernel."""
-    source = f"machine code of {kernel.name}: its innermost loop that is nested deepest"
-    loop, missing = loop_of(kernel)
-    if loop is None:
-        yield Figure("hot loop", missing, source)
-        return
-    kinds = ", ".join(f"{loop.count(kind)} {kind}" for kind in ("arithmetic", "load", "store", "branch") if loop.count(kind))
-    wide = f"{loop.lanes} agents wide" if loop.lanes > 1 else "one agent"
-    yield Figure("hot loop", f"{len(loop.instructions)} instructions per iteration, {wide}: {kinds}", source)
-    vector = f"{loop.vector_share:.0%} of the instructions, {loop.bits} bits wide"
-    yield Figure("vectorised", vector if loop.bits else "no", source)
-    middle = [each.text for each in loop.instructions if each.kind == "arithmetic"]
-    yield Figure("assembly", "\n".join(islice(middle, LINES)), source)
-
-
-def loop_of(kernel: Launch) -> tuple[InnerLoop | None, str]:
-    """Return the hot loop, and else why there is none."""
-    code = machine_code(kernel)
-    if code is None:
-        return None, "the machine code of this kernel was not kept"
+def loop_of(kernels: Sequence[Launch]) -> tuple[InnerLoop | None, str, str]:
+    """Return the hot loop of the longest kernel if it is known, a text about it, and its source."""
+    if not kernels:
+        return None, NOT_RUN, "In machine code."
+    source = f"In machine code of {kernels[0].name}: its innermost loop that is nested deepest."
+    if (code := machine_code(kernels[0])) is None:
+        return None, "machine code not kept", source
     try:
-        return hot_loop(code), "no loop"
+        loop = hot_loop(code)
     except ImportError:
-        return None, 'pip install "crowd-demo[why]" shows it'
+        return None, 'pip install "crowd-demo[why]" shows it', source
+    if not loop:
+        return None, "no loop", source
+    return loop, f"{len(loop.instructions)} for {loop.lanes} agent{'s' * (loop.lanes > 1)}", source
 
 
-def counter_figures(sim: Simulation, work: Work, steps: int) -> Iterator[Figure]:
-    """What the processor counted in whole steps."""
-    counts = counted(lambda: sim.step(steps))
-    if isinstance(counts, str):
-        yield Figure("processor", counts, "perf_event_open")
-        return
-    agents = max(work.agents * steps, 1)
-    yield Figure("instructions per cycle", f"{counts['instructions'] / max(counts['cycles'], 1):.2f}", COUNTED)
-    for name in ("L1 misses", "last-level misses", "branch misses"):
-        yield Figure(name, f"{counts[name] / agents:.2f} per agent", COUNTED)
+def counts_text(counts: Mapping[str, int], agents: int) -> str:
+    cycle = counts["instructions"] / max(counts["cycles"], 1)
+    missed = ", ".join(f"{counts[name] / agents:.2f} {name}" for name in EVENTS if name.endswith("misses"))
+    return f"{cycle:.2f} instructions per cycle; per agent {missed}"
+
+
+def bottleneck(ms: float, loop: InnerLoop | None, share: float, traffic: float) -> str:
+    """Return what limits a stage, if the figures support an answer; `traffic` is that of missed lines."""
+    if share >= MOST_MEMORY:
+        return f"memory bound: {share:.0%} of copy bandwidth"
+    if not (max(share, traffic) <= LITTLE_MEMORY and loop and ms >= LEAST_MS):
+        return UNKNOWN
+    work = f"{loop.vector_share:.0%} {loop.lanes}-lane work" if loop.bits else "one agent at a time"
+    return f"compute bound: {work}, {share:.0%} of copy bandwidth"
 
 
 def as_table(found: Mapping[str, list[Figure]]) -> str:
     """Return the figures as text, a paragraph for each, with a line for each simulation."""
-    wide = max(map(len, found))
-    paragraphs = []
-    for name in dict.fromkeys(figure.name for figures in found.values() for figure in figures):
-        values = {title: next((each.value for each in figures if each.name == name), "-") for title, figures in found.items()}
-        lines = [(title if number == 0 else "", line) for title, value in values.items()
-                 for number, line in enumerate(value.splitlines())]
-        paragraphs.append("\n".join([name, *(f"  {title:{wide}}  {line}" for title, line in lines)]))
-    sources = dict.fromkeys(f"{figure.name}: {figure.source}" for figures in found.values() for figure in figures)
+    wide, rows, paragraphs = max(map(len, found)), list(zip(*found.values(), strict=True)), list[str]()
+    for row in rows:
+        lines = [zip_longest([title], [figure.value, *figure.detail.splitlines()], fillvalue="")
+                 for title, figure in zip(found, row, strict=True)]
+        paragraphs += row[0].name, *(f"  {title:{wide}}  {line}" for each in lines for title, line in each)
+    sources = dict.fromkeys(f"{figure.name}: {figure.source}" for row in rows for figure in row)
     return "\n".join([*paragraphs, "", "sources", *(f"  {source}" for source in sources)])

@@ -38,6 +38,8 @@ class Cards:
         self._compiling = False
         self.trial: Trial | None = None
         self._asked: bool | None = None  # shown or hidden by the user; None: shown until its time is over
+        self.explains = False  # why, instead of the times
+        self.row = ""  # of Why that is pointed out
 
     def crowd_changed(self, change: Change) -> None:
         """Call between two calls of `work`, from the same thread."""
@@ -65,6 +67,8 @@ class Cards:
             self.trial.work(at, self._read, spent_s if self.trial is trial else 0.0)
             if not was_over:
                 self._measured.update(self.trial.summary)
+            if self.explains:
+                self.trial.explain(at)
 
     def put_away(self, why: str) -> None:
         self._asked = False
@@ -72,12 +76,18 @@ class Cards:
             self.trial.end(why)
 
     def card(self) -> Card | None:
-        return self.trial.card() if self.trial and self._is_shown else None
+        card = self.trial.card() if self.trial and self._is_shown else None
+        return card._replace(why=self.trial.reasons, row=self.row) if card and self.trial and self.explains else card
 
     def toggle(self) -> bool:
-        """Show the last card again, or hide it; return whether there is one."""
-        self._asked = not self._is_shown
+        """Show the last card, then why, then hide it; return whether there is one."""
+        shown, self.row = self._is_shown, ""
+        self._asked, self.explains = not (shown and self.explains), shown and not self.explains
         return self.trial is not None
+
+    def point_out(self, row: str) -> None:
+        """Show a row of Why."""
+        self._asked, self.explains, self.row = True, True, row
 
     @property
     def _is_shown(self) -> bool:
@@ -110,7 +120,7 @@ class Cards:
 
         Pictures and counters of before do not count if the view has changed since.
         """
-        last, self.trial, self._asked = self.trial, None, None
+        last, self.trial, self._asked, self.explains = self.trial, None, None, False
         before = max(self._before_now(at.sim.profile), self._before_compiling, key=extent)
         readings: Mapping[str, float] = self._read.means()
         if last and not last.over and last.is_young:

@@ -26,6 +26,7 @@ from crowd_demo.render.hud.canvas import (
     SHEET,
     SMALL,
     TEXT,
+    TOUCHED,
     WARM,
     Canvas,
     Colour,
@@ -43,6 +44,8 @@ TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
 HEAD, CHANGE_LINE, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 16.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
 FACTORS = (FACTOR, 38, 30)  # sizes of the factor, of which the first counts that leaves room for the times beside it
 TIMES, COUNTS = (0.385, 0.615), (0.68, 1.0)  # where the two numbers of a row end, of the width
+WHY_ROW, WHY_NAME = 17.0, 104.0  # height of a row of Why, and the width of its name
+WHY_ENDS = 0.62, 1.0  # where its two values end, of the width
 OUTCOME_COLOURS: dict[Outcome, Colour] = {"faster": GOOD, "slower": WARM, "no difference": TEXT}  # where there is an interval
 PROOF_COLOURS: dict[ProofKind, Colour] = {"running": DIM, "same": GOOD, "differs": BAD, "apart": WARM, "sample": ACCENT}
 
@@ -85,6 +88,16 @@ class Count(NamedTuple):
     after: str
 
 
+class Reason(NamedTuple):
+    """A row of Why: a figure of a stage before and after a switch."""
+
+    name: str
+    before: str
+    after: str
+    source: str  # how it was obtained
+    lines: tuple[str, ...] = ()  # of assembly
+
+
 class ProofLine(NamedTuple):
     """Whether it is the same crowd; the kinds are those of `measure.proof.Finding`."""
 
@@ -105,6 +118,9 @@ class Card(NamedTuple):
     left: float  # share of its time
     frame: int  # number of the frame in which it took effect
     note: str = ""  # what one has to know to read it
+    why: tuple[Reason, ...] | None = None  # shown instead of the times
+    stage: str = ""  # that Why explains
+    row: str = ""  # of Why that is pointed out
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------
@@ -141,6 +157,8 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", t
     """Render the card, no wider than the room, without the last counters where it would be too tall; `hint` tells keys."""
     wide = min(WIDTH, room)
     ruler = Canvas((1, 1), pen, scale, None)
+    if card.why is not None:
+        return _draw_why(card, card.why, wide, ruler, hint)
     proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
     note = ruler.wrapped(card.note, wide - 2 * PAD, NORMAL, 2)
     taken = ruler.width(card.title, TITLE) + 10 + ruler.width(card.change, TITLE) + ruler.width(_mark(card)) + 10
@@ -169,6 +187,34 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", t
     on.paragraph(note, PAD, top, NOTE_LINE, NORMAL, WARM)
     _draw_foot(on, card, hint)
     return on
+
+
+def _draw_why(card: Card, why: Sequence[Reason], wide: float, ruler: Canvas, hint: str) -> Canvas:
+    """Render the table of Why. Values that are too wide for a column are lines over the whole width."""
+    room, rows = wide - 2 * PAD, list[list[str]]()
+    for _, *values, _, _ in why:
+        is_wide = max(map(ruler.width, values)) > room * (WHY_ENDS[1] - WHY_ENDS[0]) - 6
+        rows.append([line for value in dict.fromkeys(values) for line in ruler.wrapped(value, room - WHY_NAME)] * is_wide)
+    heights = [WHY_ROW * max(len(lines), 1) for lines in rows]
+    on = Canvas((wide, HEAD + WHY_ROW + sum(heights) + FOOT), ruler.pen, ruler.scale, SHEET)
+    on.target((0, 0, *on.size), "card")
+    _draw_head(on, card, [])
+    _draw_pair(on, HEAD, card.stage, ("before", "after"), FAINT)
+    top = HEAD + WHY_ROW
+    for reason, lines, height in zip(why, rows, heights, strict=True):
+        if reason.name == card.row:
+            on.rect(TOUCHED, (PAD / 2, top, wide - PAD, height), 4)
+        on.target((0, top, wide, height), "why", reason.name)
+        _draw_pair(on, top, reason.name, () if lines else reason[1:3], TEXT)
+        top = max(on.paragraph(lines, PAD + WHY_NAME, top, WHY_ROW), top + height)
+    _draw_foot(on, card, hint)
+    return on
+
+
+def _draw_pair(on: Canvas, top: float, name: str, values: Sequence[str], colour: Colour) -> None:
+    on.left(name, PAD, top + WHY_ROW / 2, NORMAL, DIM)
+    for value, end in zip(values, WHY_ENDS, strict=False):
+        on.right(value, PAD + (on.size[0] - 2 * PAD) * end, top + WHY_ROW / 2, NORMAL, colour)
 
 
 def _mark(card: Card) -> str:
