@@ -140,6 +140,8 @@ class Step(Section):
     bet: Bet | None = Field(None, description="a guess to make before it")
     wait: Whole = number(60, 1, 600, "frames", "frames to measure, if the text has numbers")
     panels: bool = Field(False, description="the text is about the panels: if hidden, it names the key that shows them")
+    why: Literal["", "time", "pairs", "instructions", "vector work", "bytes", "bandwidth", "lines missed", "processor",
+                 "bottleneck"] = Field("", description="row of Why to show on the card of the last switch")
     mark: str = Field("", max_length=40, description="a name for the numbers of this step: small letters, digits and _")
     ask: Text | None = Field(None, description="a question")
     answer: Text | None = Field(None, description="its answer, shown with the next key")

@@ -300,7 +300,7 @@ def test_a_bottleneck_is_told_only_where_figures_support_it() -> None:
 def test_copies_are_explained_and_the_crowd_stays_as_it_is() -> None:
     sim = simulation(**FLOCK, steps=3)
     before = sim.state_hash()
-    *_, rows = explained(sim, {"simd": True}, {"simd": False}, "interaction", 2)
+    *_, rows = explained(sim, {"simd": True}, {"simd": False}, "interaction")
     assert rows and [row.name for row in rows] == ROWS and sim.state_hash() == before and sim.optimizations.simd
     by_name = {row.name: row for row in rows}
     assert by_name["bytes"].before == by_name["bytes"].after and by_name["pairs"].before != by_name["pairs"].after

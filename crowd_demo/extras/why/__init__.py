@@ -284,6 +284,7 @@ def misses(sim: Simulation, level: Cache, candidates: float) -> float:
 LINES = 5  # of assembly
 COUNTED = "Counted by the processor in whole steps, with perf_event_open."
 SETTLE = 10  # steps before the first that is timed
+STEPS, FEW_STEPS, LARGE = 60, 20, 200_000  # that are timed; the fewer where there are more agents
 NOT_RUN, UNKNOWN = "does not run", "not known"
 MOST_MEMORY, LITTLE_MEMORY = 0.5, 0.2  # shares of the copy bandwidth from which a stage is memory bound, or is not
 LEAST_MS = 0.05  # a shorter stage is bound by starting its kernels
@@ -320,7 +321,7 @@ class StageWatch(Profile):
         return super().stage(name)
 
 
-def why(sims: Mapping[str, Simulation], stage: str, steps: int = 60) -> dict[str, list[Figure]]:
+def why(sims: Mapping[str, Simulation], stage: str, steps: int = STEPS) -> dict[str, list[Figure]]:
     """Explain a stage in the next steps of each simulation. Raises ValueError for a stage without kernels."""
     parts = zip(*(figures(sim, stage, steps) for sim in sims.values()), strict=True)
     rows = [row for row in parts if all(row)]
@@ -330,8 +331,8 @@ def why(sims: Mapping[str, Simulation], stage: str, steps: int = 60) -> dict[str
     return {title: [row[number] for row in rows] for number, title in enumerate(sims)}
 
 
-def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value], stage: str,
-              steps: int = 60) -> Iterator[Sequence[Reason] | None]:
+def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value],
+              stage: str) -> Iterator[Sequence[Reason] | None]:
     """Explain a stage in copies of a crowd with old and new values of techniques; yield the rows so far."""
     from crowd_demo.measure.proof import replicas_of, set_values
     from crowd_demo.render.hud.card import Reason
@@ -341,6 +342,7 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
         yield [Reason(stage, *2 * ("not explained",), f"Why explains the stages of a step on the CPU, not {about}.")]
         return
     rows, copies = list[Reason](), (yield from replicas_of(sim, 2, stepped=True))
+    steps = STEPS if sim.agents.count <= LARGE else FEW_STEPS
     for copy, values in zip(copies, (old, new), strict=True):
         set_values(copy.optimizations, values)
     for one, other in zip(*(figures(copy, stage, steps) for copy in copies), strict=True):
