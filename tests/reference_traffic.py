@@ -76,6 +76,6 @@ def interaction(memory: Memory, order: Sequence[int], cells: Sequence[int], colu
                 memory.read("order", other_k)
                 for each in range(observed):
                     memory.read(f"observed {each}", other)
-        for each in ("avoidance_x", "avoidance_y", "next_update"):
-            memory.write(each, me)
+        for column in ("avoidance_x", "avoidance_y", "next_update"):
+            memory.write(column, me)
     memory.end_kernel()

@@ -23,16 +23,14 @@ from crowd_demo.extras.why import (
     StageWatch,
     bottleneck,
     bytes_of,
-    cache_levels,
     copy_bandwidth,
     counted,
     explained,
     hot_loop,
     instruction,
-    misses,
     why,
 )
-from crowd_demo.sim.metrics.locality import locality, touch
+from crowd_demo.sim.metrics.locality import FILES, TYPICAL, locality, machine_caches, misses_per_agent, touch
 from crowd_demo.sim.simulation import Simulation
 
 ADD = """
@@ -251,14 +249,13 @@ def test_a_copy_moves_some_gigabytes_per_second() -> None:
 # --- caches ------------------------------------------------------------------------------------------------------------
 
 def test_sizes_of_caches_are_those_of_the_system(tmp_path: Path) -> None:
-    for number, (level, kind, size, ways) in enumerate([(1, "Data", "48K", 12), (2, "Unified", "2048K", 16), (3, "U", "?", 0)]):
-        folder = tmp_path / f"index{number}"
-        folder.mkdir()
-        for name, value in (("level", level), ("type", kind), ("size", size), ("ways_of_associativity", ways)):
-            (folder / name).write_text(f"{value}\n")
-    first = Cache(size_kb=32)
-    assert [(each.size_kb, each.ways) for each in cache_levels(first, tmp_path)] == [(32, 8), (2048, 16), (16_384, 16)]
-    assert [(each.size_kb, each.ways) for each in cache_levels(first, tmp_path / "none")][1:] == [(1024, 16), (16_384, 16)]
+    said = (1, "Instruction", "64K", 4), (1, "Data", "48K", 12), (2, "Unified", "2048K", 0), (3, "Unified", "?", 16)
+    for number, values in enumerate(said):
+        (tmp_path / f"index{number}").mkdir()
+        for name, value in zip(FILES, values, strict=True):
+            (tmp_path / f"index{number}" / name).write_text(f"{value}\n")
+    assert machine_caches(tmp_path) == {1: (48, 12), 2: (2048, 1), 3: (16_384, 16)}
+    assert machine_caches(tmp_path / "none") == TYPICAL
 
 
 def test_lines_missed_are_those_of_the_meter_and_repeat() -> None:
@@ -267,13 +264,14 @@ def test_lines_missed_are_those_of_the_meter_and_repeat() -> None:
     sim.config = sim.config.model_copy(update={"cache": small})
     meter = locality(sim, sim.agents.count)
     pairs = meter.reads / sim.agents.count
-    found = misses(sim, small, pairs)
+    found = misses_per_agent(sim, small, pairs)
     assert found == pytest.approx(meter.miss_rate * meter.reads * len(sim.behaviour.observed) / sim.agents.count)
-    assert misses(sim, small, pairs) == found > misses(sim, large, pairs) == 0, "all columns stay in a large cache"
+    assert misses_per_agent(sim, small, pairs) == found
+    assert misses_per_agent(sim, large, pairs) == 0, "all columns stay there"
 
 
 def test_the_simulated_cache_agrees_with_cachegrind() -> None:
-    """200,000 reads of random lines of 64 kB, in C. Cachegrind 3.19 with --D1=32768,8,64 counts 100,063 misses more than without.
+    """200,000 reads of random lines of 64 kB, in C. Cachegrind 3.19 with --D1=32768,8,64 counts 100,063 misses for them.
 
         for (int i = 0; i < 200000; i++) { s = s * 1664525u + 1013904223u; sum += data[(s >> 22) * 16]; }
     """

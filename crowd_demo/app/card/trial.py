@@ -39,7 +39,7 @@ from crowd_demo.profile import OTHER, Profile
 from crowd_demo.registry.entries import EXACT, load
 from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import BY_PATH, hud_word, is_drawn, kind_of_all, strongest
-from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Reason, Span, outcome_text
+from crowd_demo.render.hud.card import LEAST_MS, Card, CardRow, ProofLine, Span, outcome_text
 from crowd_demo.sim.simulation import Simulation
 
 WHY = "crowd_demo.extras.why:explained"
@@ -116,8 +116,8 @@ class Trial:
         self.known_ms = math.nan
         self._spans: tuple[Span, ...] = (NOTHING_YET._replace(name=FRAME if self.drawn else STEP),)
         self.told: Counted = {}
-        self.reasons: tuple[Reason, ...] = ()
-        self._explaining: Iterator[Sequence[Reason] | None] | None = None  # None before it has begun
+        self.reasons: tuple[CardRow, ...] = ()
+        self._explaining: Iterator[Sequence[CardRow] | None] | None = None  # None before it has begun
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
     # --- its work ----------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ class Trial:
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, change, self._kind, self.spans, explaining(self.told), ProofLine(*self._finding),
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
-                    LONG_NOTE if self._has_times else NO_TIMES_NOTE, stage=self._stage)
+                    LONG_NOTE if self._has_times else NO_TIMES_NOTE, self.reasons, self._stage)
 
     def _summary(self) -> dict[str, str]:
         known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]

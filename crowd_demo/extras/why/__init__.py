@@ -43,21 +43,20 @@ from llvmlite import binding
 
 from crowd_demo.compute.cache import folder
 from crowd_demo.compute.jit import Launch, machine_code, max_threads
-from crowd_demo.config.model import Cache
 from crowd_demo.host.files import write_file
 from crowd_demo.profile import Profile, Timing
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
-from crowd_demo.sim.metrics.locality import candidates_of, empty_cache, locality_launch
+from crowd_demo.sim.metrics.locality import machine_caches, misses_per_agent
 from crowd_demo.sim.simulation import Simulation
 
 if TYPE_CHECKING:
-    from crowd_demo.render.hud.card import Reason
+    from crowd_demo.render.hud.card import CardRow
 
-# --- counters of the processor -----------------------------------------------------------------------------------------
+# --- counters of the processor ----------------------------------------------------------------------------------------
 
 SYSCALL = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
-ENABLE, DISABLE = 0x2400, 0x2401  # ioctl
+ENABLE = 0x2400  # ioctl
 HARDWARE, CACHE = 0, 3  # types
 LEVEL_1_READ_MISS = 0 | 0 << 8 | 1 << 16
 EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level misses": (HARDWARE, 3),
@@ -88,8 +87,6 @@ def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
         for _, file in opened:
             fcntl.ioctl(file, ENABLE, 0)
         run()
-        for _, file in opened:
-            fcntl.ioctl(file, DISABLE, 0)
         counts = dict.fromkeys(EVENTS, 0)
         for name, file in opened:
             value, enabled, running = struct.unpack("3Q", os.read(file, 24))
@@ -196,7 +193,7 @@ def instruction(address: int, name: str, operands: str) -> Instruction:
     return Instruction(address, f"{name} {operands}".strip(), kind, bits, int(jump[1], 0) if jump else None)
 
 
-# --- memory ------------------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 WORD = 4  # bytes of an element
 COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the time for measuring
@@ -205,9 +202,6 @@ OBSERVED = {"FlockRules": 4, "NearestRules": 4, "HuntRules": 5, "PushRules": 2, 
 MOVED = {"Flock": (7, 4), "People": (15, 6)}  # columns that a move reads and writes, by the type of the behaviour
 PUSHED = 3  # columns that the interaction writes: the push, and when an agent is due again
 INTERACTIONS = "interact_lanes", "interact_scalar", "interact_lists_scalar", "interact_lists_lanes"
-MISS_READS = 8_000_000  # of columns: more are not simulated, but those of the first agents in cell order
-TYPICAL = {1: (32, 8), 2: (1024, 16), 3: (16_384, 16)}  # kB and ways of a cache, where the system does not say
-CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 def bytes_of(sim: Simulation, kernels: Sequence[Launch], due: float) -> tuple[float, float]:
@@ -250,45 +244,13 @@ def measured_bandwidth(seconds: float = COPY_S, size: int = COPY_BYTES) -> float
     return best
 
 
-def cache_levels(first: Cache, system: Path = CACHES) -> list[Cache]:
-    """Return three levels: the configured cache, and those of the first core by Linux's /sys, else typical ones."""
-    sizes = dict(TYPICAL)
-    for index in sorted(system.glob("index*")):
-        with suppress(OSError, ValueError):
-            level, size, ways = ((index / name).read_text("utf-8").strip()
-                                 for name in ("level", "size", "ways_of_associativity"))
-            sizes[int(level)] = int(size.removesuffix("K")), int(ways)
-    return [first, *(first.model_copy(update={"size_kb": size, "ways": max(ways, 1)})
-                     for size, ways in (sizes[2], sizes[3]))]
+# --- a stage ----------------------------------------------------------------------------------------------------------
 
-
-def misses(sim: Simulation, level: Cache, candidates: float) -> float:
-    """Return the lines that a cache misses for each agent that reads its candidates.
-
-    A cache that all columns fit into has seen the same reads before, another one starts empty.
-    """
-    config, sim.config = sim.config, sim.config.model_copy(update={"cache": level})
-    launch, found = locality_launch(sim, candidates_of(sim), sim.agents.count)
-    sim.config = config
-    fields, bytes_held = len(sim.behaviour.observed), empty_cache(level).size * level.line_bytes
-    agents = int(max(min(sim.agents.count, MISS_READS / max(candidates * fields, 1)), 1))
-    launch = launch._replace(args=(*launch.args[:2], agents, agents, *launch.args[4:]))  # one run, in cell order
-    for _ in range(1 + (sim.agents.count * fields * WORD <= bytes_held)):
-        found[:] = 0, 0, 0, -2
-        launch.run()
-    return float(found[2]) / agents
-
-
-# --- a stage -----------------------------------------------------------------------------------------------------------
-
-LINES = 5  # of assembly
-COUNTED = "Counted by the processor in whole steps, with perf_event_open."
 SETTLE = 10  # steps before the first that is timed
 STEPS, FEW_STEPS, LARGE = 60, 20, 200_000  # that are timed; the fewer where there are more agents
 NOT_RUN, UNKNOWN = "does not run", "not known"
 MOST_MEMORY, LITTLE_MEMORY = 0.5, 0.2  # shares of the copy bandwidth from which a stage is memory bound, or is not
 LEAST_MS = 0.05  # a shorter stage is bound by starting its kernels
-SIMULATED = "Simulated with LRU: agents read the columns of their candidates in cell order"
 
 
 class Figure(NamedTuple):
@@ -296,19 +258,6 @@ class Figure(NamedTuple):
     value: str
     source: str  # how it was obtained
     detail: str = ""  # lines of assembly
-
-
-class Work(NamedTuple):
-    """A stage in some steps of a running simulation."""
-
-    ms: float  # mean, of medians
-    kernels: Sequence[Launch]  # the one that took longest first
-    agents: int
-    counters: Mapping[str, float]  # of the last step
-
-    def rate(self, moved: float) -> float:
-        """Return bytes per step as a share of the copy bandwidth."""
-        return moved / (self.ms * 1e-3) / copy_bandwidth() if self.ms else math.nan
 
 
 class StageWatch(Profile):
@@ -332,55 +281,60 @@ def why(sims: Mapping[str, Simulation], stage: str, steps: int = STEPS) -> dict[
 
 
 def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value],
-              stage: str) -> Iterator[Sequence[Reason] | None]:
+              stage: str) -> Iterator[Sequence[CardRow] | None]:
     """Explain a stage in copies of a crowd with old and new values of techniques; yield the rows so far."""
     from crowd_demo.measure.proof import replicas_of, set_values
-    from crowd_demo.render.hud.card import Reason
+    from crowd_demo.render.hud.card import CardRow
 
     if sim.on_gpu or text_of(stage).part != "step":
         about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
-        yield [Reason(stage, *2 * ("not explained",), f"Why explains the stages of a step on the CPU, not {about}.")]
+        yield [CardRow(stage, *2 * ("not explained",), f"Why explains the stages of a step on the CPU, not {about}.")]
         return
-    rows, copies = list[Reason](), (yield from replicas_of(sim, 2, stepped=True))
+    rows, copies = list[CardRow](), (yield from replicas_of(sim, 2, stepped=True))
     steps = STEPS if sim.agents.count <= LARGE else FEW_STEPS
     for copy, values in zip(copies, (old, new), strict=True):
         set_values(copy.optimizations, values)
     for one, other in zip(*(figures(copy, stage, steps) for copy in copies), strict=True):
         if one and other:
             lines = (*one.detail.splitlines(), *other.detail.splitlines())
-            rows.append(Reason(one.name, one.value, other.value, one.source, lines))
+            rows.append(CardRow(one.name, one.value, other.value, one.source, lines))
         yield rows
 
 
 def figures(sim: Simulation, stage: str, steps: int) -> Iterator[Figure | None]:
     """Yield the figures of a stage, always the same ones, with None after each part of the work in between."""
-    work = yield from measured(sim, stage, steps)
-    agents, due = max(work.agents, 1), work.counters.get("due", 0.0)
-    yield Figure("time", f"{work.ms:.2f} ms, {work.ms * 1e6 / agents:.0f} ns per agent" if work.kernels else NOT_RUN,
-                 "Median by the clock, per step.")
-    tested, kept = (work.counters.get(f"{name}_per_agent", 0.0) for name in ("candidates", "neighbours"))
+    ms, kernels = yield from measured(sim, stage, steps)
+    agents, counters, copied = max(sim.agents.count, 1), dict(sim.profile.counters), copy_bandwidth()
+    yield Figure("time", f"{ms:.2f} ms, {ms * 1e6 / agents:,.0f} ns each" if kernels else NOT_RUN,
+                 "Median by the clock, per step and per agent.")
+    due, tested, kept = (counters.get(name, 0.0) for name in ("due", "candidates_per_agent", "neighbours_per_agent"))
     yield Figure("pairs", f"{tested:,.1f} tested, {kept:.1f} kept", "Per agent that is due, counted in the last step.")
-    loop, about, source = loop_of(work.kernels)
+    loop, about, source = loop_of(kernels)
     arithmetic = [each.text for each in loop.instructions if each.kind == "arithmetic"] if loop else []
-    yield Figure("instructions", about, source, "\n".join(arithmetic[:LINES]))
+    yield Figure("instructions", about, source, "\n".join(arithmetic[:5]))
     wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
     yield Figure("vector work", wide, f"Share of these instructions that use vector registers. {source}")
-    read, written = bytes_of(sim, work.kernels, due)
-    share = work.rate(read + written)
+    read, written = bytes_of(sim, kernels, due)
+    rate = (read + written) / ms * 1e3 if ms else math.nan
     yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written"), "Per agent, by formulas:"
                  " each element of columns, order and index once. There is none for sight, paths and trees.")
-    yield Figure("bandwidth", known(f"{share * copy_bandwidth() / 1e9:.1f} GB/s, {share:.0%} of a copy"),
-                 f"These bytes by the time. Copying with all threads moves {copy_bandwidth() / 1e9:.1f} GB/s here.")
-    missed = list[float]()
-    for level in cache_levels(sim.config.cache) if stage == "interaction" and sim.structure.fresh else []:
-        missed.append(misses(sim, level, tested))
+    yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy"),
+                 f"These bytes by the time. Copying with all threads moves {copied / 1e9:.1f} GB/s here.")
+    missed, reads = list[float](), stage == "interaction" and sim.structure.fresh
+    for level, (size, ways) in sorted(machine_caches().items())[:3 * reads]:
+        cache = sim.config.cache.model_copy(update={"size_kb": size, "ways": ways} if level > 1 else {})
+        missed.append(misses_per_agent(sim, cache, tested))
         yield None
-    yield Figure("lines missed", ", ".join(f"{lines:.2f}" for lines in missed) or UNKNOWN,
-                 f"Per agent that is due, in L1, L2 and L3. {SIMULATED}. Known for the interaction only.")
+    yield Figure("lines missed", ", ".join(f"{lines:,.2f}" for lines in missed) or UNKNOWN,
+                 "Per agent that is due, in L1, L2 and L3. Simulated with LRU: agents read the columns of their candidates"
+                 " in cell order. Known for the interaction only.")
     counts = counted(lambda: sim.step(steps))
-    yield Figure("processor", counts if isinstance(counts, str) else counts_text(counts, agents * steps), COUNTED)
-    traffic = work.rate(missed[1] * due * sim.config.cache.line_bytes) if missed else 0.0
-    yield Figure("bottleneck", bottleneck(work.ms, loop, share, traffic),
+    yield Figure("processor", counts if isinstance(counts, str) else ", ".join([
+        f"{counts['instructions'] / max(counts['cycles'], 1):.2f} instructions per cycle", *(
+            f"{counts[name] / agents / steps:.2f} {name} each" for name in EVENTS if name.endswith("misses"))]),
+        "Counted by the processor in whole steps, with perf_event_open.")
+    traffic = missed[1] * due * sim.config.cache.line_bytes / ms * 1e3 if missed and ms else 0.0
+    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, traffic / copied),
                  "From bandwidth, lines missed in L2 and vector work. Not known where these support no answer.")
 
 
@@ -388,8 +342,8 @@ def known(text: str) -> str:
     return UNKNOWN if "nan" in text else text
 
 
-def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, Work]:
-    """Make steps, and time the kernels of a stage."""
+def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, tuple[float, list[Launch]]]:
+    """Make steps; return the milliseconds of a stage per step, and its kernels, the one that takes longest first."""
     sim.profile = watch = StageWatch()
     took, kernels = defaultdict[str, list[float]](list), dict[str, Launch]()
     for number in range(SETTLE + steps):
@@ -401,30 +355,19 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, W
                 took[launch.name].append(time.perf_counter() - begun)
         yield
     cost = {name: median(times) * len(times) / steps * 1e3 for name, times in took.items()}
-    return Work(sum(cost.values()), [kernels[name] for name in sorted(cost, key=lambda name: -cost[name])],
-                sim.agents.count, dict(watch.counters))
+    return sum(cost.values()), [kernels[name] for name in sorted(cost, key=lambda name: -cost[name])]
 
 
 def loop_of(kernels: Sequence[Launch]) -> tuple[InnerLoop | None, str, str]:
     """Return the hot loop of the longest kernel if it is known, a text about it, and its source."""
-    if not kernels:
-        return None, NOT_RUN, "In machine code."
-    source = f"In machine code of {kernels[0].name}: its innermost loop that is nested deepest."
-    if (code := machine_code(kernels[0])) is None:
-        return None, "machine code not kept", source
+    code = machine_code(kernels[0]) if kernels else None
+    name, why_not = kernels[0].name if kernels else "it", "no loop" if code else "code not kept" if kernels else NOT_RUN
+    source = f"In machine code of {name}: its innermost loop that is nested deepest."
     try:
-        loop = hot_loop(code)
+        loop = hot_loop(code) if code else None
     except ImportError:
-        return None, 'pip install "crowd-demo[why]" shows it', source
-    if not loop:
-        return None, "no loop", source
-    return loop, f"{len(loop.instructions)} for {loop.lanes} agent{'s' * (loop.lanes > 1)}", source
-
-
-def counts_text(counts: Mapping[str, int], agents: int) -> str:
-    cycle = counts["instructions"] / max(counts["cycles"], 1)
-    missed = ", ".join(f"{counts[name] / agents:.2f} {name}" for name in EVENTS if name.endswith("misses"))
-    return f"{cycle:.2f} instructions per cycle; per agent {missed}"
+        loop, why_not = None, 'pip install "crowd-demo[why]" shows it'
+    return loop, f"{len(loop.instructions)} for {loop.lanes} agent{'s' * (loop.lanes > 1)}" if loop else why_not, source
 
 
 def bottleneck(ms: float, loop: InnerLoop | None, share: float, traffic: float) -> str:
