@@ -127,14 +127,18 @@ def culling() -> tuple[int, list[str]]:
     agents = scattered(60, 10 * side, 5 * side, (side, side), 8, 5)
     seen = [(column, row) for row in range(5) for column in range(10)
             if view[0] - side < column * side < view[0] + view[2] and view[1] - side < row * side < view[1] + view[3]]
+    inner = [(column, row) for column, row in seen if view[0] <= column * side and (column + 1) * side <= view[0] + view[2]
+             and view[1] <= row * side and (row + 1) * side <= view[1] + view[3]]
     shapes = [word(left, 22, "the world in cells, and the view of the window", 13, "start")]
-    shapes += [box(left + column * side, top + row * side, side, side, COLOURS[2] if (column, row) in seen else GROUND, FAINT)
-               for row in range(5) for column in range(10)]
+    shapes += [box(left + column * side, top + row * side, side, side, COLOURS[2] if (column, row) in inner else
+                   COLOURS[1] if (column, row) in seen else GROUND, FAINT) for row in range(5) for column in range(10)]
     shapes += [dot(left + x, top + y, INK if (x // side, y // side) in seen else FAINT) for x, y in agents]
     shapes.append(f'<g stroke-width="3">{box(left + view[0], top + view[1], view[2], view[3])}</g>')
-    found = sum((x // side, y // side) in seen for x, y in agents)
-    return 232, [*shapes, word(410, 110, f"{len(seen)} of 50 cells are visited,", 14, "start"),
-                 word(410, 132, f"so {found} of 60 agents are tested", 14, "start")]
+    cells = [(x // side, y // side) for x, y in agents]
+    sure, tested = sum(cell in inner for cell in cells), sum(cell in seen and cell not in inner for cell in cells)
+    said = (f"{len(seen)} of 50 cells are visited:", f"{sure} agents are in cells inside the view (green),",
+            f"{tested} are tested (yellow), {len(agents) - sure - tested} never read")
+    return 232, [*shapes, *(word(410, 100 + 24 * number, line, 14, "start") for number, line in enumerate(said))]
 
 
 def bands() -> tuple[int, list[str]]:

@@ -22,7 +22,8 @@ LINK = re.compile(r"(!?)\[([^\[\]]+)\]\(([^()\s]+)\)")  # of a picture with ! be
 
 
 NAVIGATION = {
-    "crowd-demo": "index.md", "Play": "play.md", "Techniques": "reference/techniques.md", "Keys": "reference/keys.md",
+    "crowd-demo": "index.md", "Play": "play.md", "Techniques explained": "techniques.md",
+    "Techniques": "reference/techniques.md", "Keys": "reference/keys.md",
     "Scenarios": "reference/scenarios.md", "Configuration": "reference/configuration.md",
     "Command line": "reference/command-line.md", "Gallery": "gallery.md", "The window": "window.md",
     "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md",

@@ -52,7 +52,7 @@ CROWD = {
     "candidates": Readout("Agents tested per query to find the neighbours, mean of the last second.",
                           "The fewer the better. Brute force tests the whole crowd."),
     "useful": Readout("Share of candidates that are neighbours.",
-                      "A third is good for a grid. SIMD lanes share candidates, so a sixth is good there. 5% is low."),
+                      "A third is good for a grid. SIMD lanes share candidates, so a tenth is good there. 5% is low."),
     "walking": Readout("People on their way.", "Nearly all, where a crowd flows."),
     "waiting": Readout("People who have arrived and pause before they choose another goal.",
                        "Follows from crowd.wait_s and the length of the routes."),

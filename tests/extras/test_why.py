@@ -290,9 +290,9 @@ def test_a_bottleneck_is_told_only_where_figures_support_it() -> None:
     assert bottleneck(1, wide, 0.08, 0.1) == "compute bound: 50% 16-lane work, 8% of copy bandwidth"
     assert bottleneck(1, one, 0.02, 0) == "compute bound: one agent at a time, 2% of copy bandwidth"
     assert bottleneck(1, wide, 0.71, 0) == "memory bound: 71% of copy bandwidth"
-    for ms, loop, share, traffic in ((1, wide, 0.3, 0), (1, wide, 0.1, 0.4), (1, None, 0.1, 0), (0.01, wide, 0.1, 0),
+    for ms, loop, share, fetched in ((1, wide, 0.3, 0), (1, wide, 0.1, 4), (1, None, 0.1, 0), (0.01, wide, 0.1, 0),
                                      (1, wide, np.nan, 0)):
-        assert bottleneck(ms, loop, share, traffic) == "not known"
+        assert bottleneck(ms, loop, share, fetched) == "not known"
 
 
 def test_copies_are_explained_and_the_crowd_stays_as_it_is() -> None:

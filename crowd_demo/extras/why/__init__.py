@@ -333,9 +333,9 @@ def figures(sim: Simulation, stage: str, steps: int) -> Iterator[Figure | None]:
         f"{counts['instructions'] / max(counts['cycles'], 1):.2f} instructions per cycle", *(
             f"{counts[name] / agents / steps:.2f} {name} each" for name in EVENTS if name.endswith("misses"))]),
         "Counted by the processor in whole steps, with perf_event_open.")
-    traffic = missed[1] * due * sim.config.cache.line_bytes / ms * 1e3 if missed and ms else 0.0
-    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, traffic / copied),
-                 "From bandwidth, lines missed in L2 and vector work. Not known where these support no answer.")
+    fetched = missed[1] * due * sim.config.cache.line_bytes / max(read + written, 1) if missed else 0.0
+    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, fetched), "From bandwidth, vector work and lines missed"
+                 " in L2, which hold more than these bytes where memory is read in disorder. Else not known.")
 
 
 def known(text: str) -> str:
@@ -370,11 +370,14 @@ def loop_of(kernels: Sequence[Launch]) -> tuple[InnerLoop | None, str, str]:
     return loop, f"{len(loop.instructions)} for {loop.lanes} agent{'s' * (loop.lanes > 1)}" if loop else why_not, source
 
 
-def bottleneck(ms: float, loop: InnerLoop | None, share: float, traffic: float) -> str:
-    """Return what limits a stage, if the figures support an answer; `traffic` is that of missed lines."""
+def bottleneck(ms: float, loop: InnerLoop | None, share: float, fetched: float) -> str:
+    """Return what limits a stage, if the figures support an answer.
+
+    `share` is that of the copy bandwidth, `fetched` the bytes of lines missed in L2 relative to the bytes that are used.
+    """
     if share >= MOST_MEMORY:
         return f"memory bound: {share:.0%} of copy bandwidth"
-    if not (max(share, traffic) <= LITTLE_MEMORY and loop and ms >= LEAST_MS):
+    if not (share <= LITTLE_MEMORY and fetched <= 1 and loop and ms >= LEAST_MS):
         return UNKNOWN
     work = f"{loop.vector_share:.0%} {loop.lanes}-lane work" if loop.bits else "one agent at a time"
     return f"compute bound: {work}, {share:.0%} of copy bandwidth"
