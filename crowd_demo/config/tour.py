@@ -64,12 +64,8 @@ MARK = re.compile("([a-z][a-z0-9_]*)?")
 TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
 
 
-def on_one_line(text: object) -> object:
-    """A text without the line ends of the file and without control characters."""
-    return printable(" ".join(text.split())) if isinstance(text, str) else text
-
-
-Text = Annotated[str, BeforeValidator(on_one_line), Field(min_length=1, max_length=400)]
+Text = Annotated[str, BeforeValidator(  # without the line ends of the file and without control characters
+    lambda text: printable(" ".join(text.split())) if isinstance(text, str) else text), Field(min_length=1, max_length=400)]
 Settings = Mapping[str, object]  # by name: a key of `Actions`, or `set.` and a technique's path
 
 if TYPE_CHECKING:

@@ -220,10 +220,9 @@ class Experiments:
 
     def largest(self) -> None:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
-        config = self._config()
         self._begin("The largest crowd at 60 FPS here", lambda: Largest(
-            config, present_and_rungs(config.optimizations), self._compile_for), lambda experiment: [
-            TEXT] * len(experiment.answers), lambda experiment: {}, "largest --ladder")
+            config := self._config(), present_and_rungs(config.optimizations), self._compile_for),
+            lambda experiment: [TEXT] * len(experiment.answers), lambda experiment: {}, "largest --ladder")
 
     def _begin(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
                results_of: Callable[[Kind], Mapping[str, str]], command: str = "") -> None:

@@ -301,7 +301,7 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
         yield rows
 
 
-def figures(sim: Simulation, stage: str, steps: int) -> Iterator[Figure | None]:
+def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure | None]:
     """Yield the figures of a stage, always the same ones, with None after each part of the work in between."""
     ms, kernels = yield from measured(sim, stage, steps)
     agents, counters, copied = max(sim.agents.count, 1), dict(sim.profile.counters), copy_bandwidth()
