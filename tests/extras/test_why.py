@@ -306,6 +306,16 @@ def test_copies_are_explained_and_the_crowd_stays_as_it_is() -> None:
     assert drawn and "part of drawing" in drawn[0].source
 
 
+def test_order_in_memory_is_explained_as_if_agents_had_never_been_sorted() -> None:
+    sim = simulation("20k-flock", steps=3)
+    before = sim.state_hash()
+    *_, rows = explained(sim, {"reorder.when": "off"}, {"reorder.when": "every"}, "interaction")
+    assert rows and sim.state_hash() == before
+    (row,) = (row for row in rows if row.name == "lines missed")
+    missed = [float(value.split(",")[0]) for value in row[1:3]]
+    assert missed[0] > 3 * missed[1] > 0
+
+
 def test_no_text_of_a_figure_is_empty_or_has_a_semicolon() -> None:
     for figure in why({"": simulation(**NEAREST)}, "interaction", 2)[""]:
         assert figure.value and not re.search("; |nan", f"{figure.value} {figure.source}")

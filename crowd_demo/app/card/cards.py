@@ -84,7 +84,6 @@ class Cards:
         return self.trial is not None
 
     def point_out(self, row: str) -> None:
-        """Show a row of Why."""
         self._asked, self.row = True, row
 
     @property

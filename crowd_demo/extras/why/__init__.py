@@ -200,7 +200,6 @@ COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the
 OBSERVED = {"FlockRules": 4, "NearestRules": 4, "HuntRules": 5, "PushRules": 2, "AnticipateRules": 7, "SlowDownRules": 8,
             "CrateRules": 3}  # columns that the interaction reads, by the type of its rules
 MOVED = {"Flock": (7, 4), "People": (15, 6)}  # columns that a move reads and writes, by the type of the behaviour
-PUSHED = 3  # columns that the interaction writes: the push, and when an agent is due again
 INTERACTIONS = "interact_lanes", "interact_scalar", "interact_lists_scalar", "interact_lists_lanes"
 
 
@@ -214,7 +213,7 @@ def bytes_of(sim: Simulation, kernels: Sequence[Launch], due: float) -> tuple[fl
         "place_buckets": (0, sim.grid.cells + 1),  # where each cell begins
         "place_items": (agents, agents),  # the cell of each agent; the order
         "move_rows": ((1 + rows) * agents, rows * agents),  # the order, and all columns
-        **dict.fromkeys(INTERACTIONS, ((2 + seen) * agents, PUSHED * due)),  # with the order, and when agents are due
+        **dict.fromkeys(INTERACTIONS, ((2 + seen) * agents, 3 * due)),  # order, when due; push, when due again
         **dict.fromkeys(("move_lanes", "move_scalar"), (taken * agents, left * agents))}
     found = [elements.get(kernel.name, none) for kernel in kernels]
     return WORD * sum(read for read, _ in found), WORD * sum(written for _, written in found)
@@ -282,22 +281,29 @@ def why(sims: Mapping[str, Simulation], stage: str, steps: int = STEPS) -> dict[
 
 def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value],
               stage: str) -> Iterator[Sequence[CardRow] | None]:
-    """Explain a stage in copies of a crowd with old and new values of techniques; yield the rows so far."""
-    from crowd_demo.measure.proof import replicas_of, set_values
+    """Explain a stage in copies of a crowd with old and new values of techniques; yield the rows so far.
+
+    Where a technique of *reorder* was switched, both begin as if they had never been sorted.
+    """
+    from crowd_demo.measure.ablation import REORDER, unsorted
+    from crowd_demo.measure.proof import set_values
     from crowd_demo.render.hud.card import CardRow
 
     if sim.on_gpu or text_of(stage).part != "step":
         about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
         yield [CardRow(stage, *2 * ("not explained",), f"Why explains the stages of a step on the CPU, not {about}.")]
         return
-    rows, copies = list[CardRow](), (yield from replicas_of(sim, 2, stepped=True))
-    steps = STEPS if sim.agents.count <= LARGE else FEW_STEPS
+    rows, copies, state = list[CardRow](), (sim.replica(), sim.replica()), sim.snapshot()
+    never_sorted = any(path.startswith(REORDER) for path in new)
     for copy, values in zip(copies, (old, new), strict=True):
+        copy.restore(unsorted(state)._replace(tick=0, drift=math.inf) if never_sorted else state)  # one sorts at once
         set_values(copy.optimizations, values)
-    for one, other in zip(*(figures(copy, stage, steps) for copy in copies), strict=True):
+        yield None
+    for one, other in zip(*(figures(copy, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS) for copy in copies),
+                          strict=True):
         if one and other:
-            lines = (*one.detail.splitlines(), *other.detail.splitlines())
-            rows.append(CardRow(one.name, one.value, other.value, one.source, lines))
+            rows.append(CardRow(one.name, one.value, other.value, one.source,
+                                (*one.detail.splitlines(), *other.detail.splitlines())))
         yield rows
 
 
