@@ -28,7 +28,7 @@ from crowd_demo.render.hud.panel_layout import EDGES, LEFT_WIDTH, PanelSection
 from crowd_demo.render.hud.panel_layout import ROW as TITLE
 from crowd_demo.render.hud.status import NumberRow
 
-NUMBERS = "numbers"  # the name of the section, and the target of its ground
+NUMBERS = "parameters"  # the name of the section, and the target of its ground
 SLIDER, SETTING = "slider", "setting"  # targets: the slider of a number, and its value
 ROW, HEAD = 16.0, 16.0
 NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 88.0, PAD + 93.0, 70.0

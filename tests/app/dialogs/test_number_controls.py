@@ -72,13 +72,13 @@ LIVE = ["speed_min", "speed_max", "follow_nearest", "blind", "sight", "separatio
 
 def test_the_section_opens_and_folds_by_its_key(window: Window) -> None:
     hud = window.program.hud
-    assert not hud.sections()["numbers"] and window.status().numbers
+    assert not hud.sections()["parameters"] and window.status().numbers
     assert [row.number.key for row in window.status().numbers] == LIVE
     window.press("n", CTRL)
-    assert hud.sections()["numbers"] and not window.status().numbers
-    window.drag(window.find("unfold", "numbers"))
+    assert hud.sections()["parameters"] and not window.status().numbers
+    window.drag(window.find("unfold", "parameters"))
     window.frames(2)
-    assert not hud.sections()["numbers"]
+    assert not hud.sections()["parameters"]
     window.press("tab")
     window.press("n", CTRL)
     assert window.program.panels.now.hud == "full" and window.status().numbers

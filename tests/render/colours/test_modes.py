@@ -244,6 +244,7 @@ def picture(scene, zoom, **options):
 @pytest.mark.parametrize("name", MODES)
 def test_a_mode_gives_one_picture_whatever_the_switches_and_changes_nothing(sim, name):
     scene = Scene(sim, sim.config, assets_folder())
+    scene.show_colours("looks")
     looks = {zoom: picture(scene, zoom) for zoom in (0.12, 1.0)}
     before = sim.state_hash()
     scene.show_colours(name)

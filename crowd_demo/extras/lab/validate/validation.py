@@ -33,11 +33,11 @@ from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
 from crowd_demo.extras.trajectories import Trajectories
 from crowd_demo.measure.experiment import Compile, Slice, result_of, with_progress
 
-PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are pushed by who is near, and have no bodies",
+PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`avoidance: push`, `overlap_passes: 0`)",
                  {"avoidance": "push", "overlap_passes": 0})
-ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `overlap_passes: 2`: people look ahead, and have bodies",
+ANTICIPATE = CrowdWalk("anticipate", "people look ahead and have bodies (`anticipate`, `2`)",
                        {"avoidance": "anticipate", "overlap_passes": 2})
-SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `overlap_passes: 2`, the default: they slow down, too",
+SLOW_DOWN = CrowdWalk("slow_down", "they also slow down (`slow_down`, `2`), the default",
                       {"avoidance": "slow_down", "overlap_passes": 2})
 MODELS = (PUSH, ANTICIPATE, SLOW_DOWN)
 

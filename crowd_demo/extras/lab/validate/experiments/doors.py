@@ -94,12 +94,10 @@ FLOW_AXES = {"xlabel": "width, m", "ylabel": "flow, people/s", "ylim": (0, None)
 BOTTLENECK = ValidationExperiment(
     name="rimea-12",
     title="Flow through a bottleneck",
-    about="150 people walk from a room of 10 m x 10 m through a corridor 5 m long into another room. The flow is that of the"
-          " middle 60% of them, in the middle of the corridor.",
-    source="RiMEA, test 12. People per metre and second: 1.22 by Weidmann 1993, 1.3 by the SFPE handbook. 1.6 to 1.8 by"
-           " Kretz, Grünebohm and Schreckenberg (Experimental study of pedestrian flow through a bottleneck, 2006). 1.9 by"
-           " Seyfried and others (New insights into pedestrian flow through bottlenecks, 2009), whose flow grows linearly"
-           " with the width. Up to 2.8 through openings wider than 2 m, as in the Hermes experiments below",
+    about="150 people walk from a room of 10 m x 10 m through a corridor 5 m long. The flow is that of the"
+          " middle 60%, in the middle of the corridor.",
+    source="RiMEA, test 12. People per metre and second: 1.22 (Weidmann 1993), 1.3 (SFPE handbook), 1.6 to 1.8"
+           " (Kretz 2006a), 1.9 and linear in the width (Seyfried 2009), up to 2.8 above 2 m (Liao 2014)",
     numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck,
     axes=FLOW_AXES, plot=plot_bottleneck, measure=flow_through)
 
@@ -139,9 +137,8 @@ EVACUATION = ValidationExperiment(
     name="evacuation",
     title="A room that empties",
     about="100 people leave a room of 8 m x 8 m through a door 1 m to 3 m wide.",
-    source="The people divided by the expected flow of a bottleneck (1.2 to 2 per metre and second, 2.8 if wider than"
-           " 2 m), and a second to begin with or six for the longest way. In proportion to the width, as"
-           " in the evacuation experiments compared by Seyfried and others, 2009",
+    source="the flow of a bottleneck, with 1 s to begin or 6 s for the longest way; proportional to the width"
+           " (Seyfried 2009)",
     numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation,
     axes={"xlabel": "width of the door, m", "ylabel": "time until the room is empty, s", "ylim": (0, None)},
     plot=plot_evacuation, measure=seconds_to_empty)
@@ -181,11 +178,9 @@ def plot_door(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
 DOOR = ValidationExperiment(
     name="door",
     title="Two hundred through one door",
-    about="200 people leave a room of 12 m x 12 m through a door 1 m wide. An arch of people before it lasts when no"
-          " person gets through for 5 s.",
-    source="Flow as for the bottleneck. Arches form and break where people push: Helbing, Farkas and Vicsek, Simulating"
-           " dynamical features of escape panic, 2000; Garcimartín and others, Flow of pedestrians through narrow doors with"
-           " different competitiveness, 2016",
+    about="200 people leave a room of 12 m x 12 m through a door 1 m wide. An arch lasts when no person gets"
+          " through for 5 s.",
+    source="flow as for the bottleneck. Arches form and break (Helbing 2000, Garcimartín 2016)",
     numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door,
     axes={"xlabel": "time, s", "ylabel": "people through the door"}, plot=plot_door)
 
@@ -216,11 +211,9 @@ def plot_wide(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
 WIDE_BOTTLENECK = ValidationExperiment(
     name="hermes",
     title="Flow through a wide bottleneck",
-    about="350 people in a room of 12 m x 12 m walk through an opening 1 m long. The flow is that of the middle 60%"
-           " of them. Tiles are 0.5 to 0.6 m, so that each width is a multiple.",
-    source="The experiments of the Hermes project, 2009, with up to 350 people: 6.1, 7.2, 9.0, 10.9 and 13.8 people"
-           " per second through 2.4, 3.0, 3.6, 4.4 and 5.0 m, which is 2.4 to 2.8 per metre; Liao and others,"
-           " Experimental study on pedestrian flow through wide bottleneck, 2014. Here at least 1.2, as for narrow"
-           " ones; and in proportion to the width, within 20%",
+    about="350 people leave a room of 12 m x 12 m through an opening 1 m long. The flow is that of the middle"
+          " 60%.",
+    source="2.4 to 2.8 in the Hermes experiments (Liao 2014), here at least 1.2, as for narrow ones;"
+           " proportional to the width, within 20%",
     numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_bottleneck, axes=FLOW_AXES,
     plot=plot_wide, measure=flow_through, role=HELD_OUT)

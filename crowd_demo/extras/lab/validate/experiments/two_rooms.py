@@ -80,8 +80,8 @@ AGAINST = ValidationExperiment(
     title="A crowd against another in a corridor",
     about="100 people walk from a room of 10 m x 10 m through a corridor 10 m long and 2 m wide into another room,"
            " while 0, 10, 50 or 100 come from there. They have five minutes.",
-    source="IMO, MSC.1/Circ.1533, Revised guidelines on evacuation analysis, 2016, test 8, which ISO 20414, 2020,"
-           " has too: the time grows with the number of people against them. Here also: no one gets stuck",
+    source="IMO MSC.1/Circ.1533, test 8, also in ISO 20414: the time grows with the number of people. Also: no"
+           " one gets stuck",
     numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, measure=seconds_for_all,
     axes={"xlabel": "people against them", "ylabel": "time until 100 are in the other room, s", "ylim": (0, None)})
 
@@ -134,13 +134,11 @@ def plot_queues(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
 QUEUES = ValidationExperiment(
     name="two-queues",
     title="Two queues at a corridor",
-    about="160 people stand in two rooms before the ends of a corridor 10 m long and 2, 3 or 4 m wide, and want to the other"
-          " room: half and half, 70 to 30, 90 to 10, or all one way. The flow is that of both ways together, in the middle of"
-          " the corridor, from 5 s after the first person there until 80% of one queue have passed.",
-    source="Zhang, Klingsch, Schadschneider and Seyfried, Ordering in bidirectional pedestrian flows and its influence on the"
-           " fundamental diagram, 2012: at most 1.5 people per metre and second in both directions, 2.0 in one. Kretz and"
-           " others, Experimental study of pedestrian counterflow in a corridor, 2006: both flows together are larger than"
-           " that of one direction. The splits are those of Feliciani and others, PLOS ONE e0208496",
+    about="160 people wait at the ends of a corridor 10 m long, split 50:50, 70:30, 90:10, or all at one end."
+          " The flow is that of both ways in the middle, from 5 s after the first person until 80% of one queue"
+          " have passed.",
+    source="at most 1.5 people per metre and second both ways, 2.0 one way (Zhang 2012); both ways together more"
+           " than one (Kretz 2006b). The splits are those of Feliciani (PLOS ONE e0208496)",
     numbers=tuple(width * 1000 + right for width in (2, 3, 4) for right in (ONE_WAY, *SPLITS)),
     short_numbers=(2000 + ONE_WAY, 2050), scene=queues, read=read_queues, plot=plot_queues,
     axes={"xlabel": "people who go to the right, %", "ylabel": "people per metre and second", "ylim": (0, None)}, role=NEW)
@@ -175,10 +173,9 @@ def read_choice(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
 CHOICE = ValidationExperiment(
     name="rimea-14",
     title="A shorter and a longer way",
-    about="People walk from a room to the far corner of another one, by a corridor 1 m wide or by a detour of about"
-           " 10 m through one 2 m wide.",
-    source="RiMEA, test 14, which asks for no number. Read here: few people take the shorter way. With 100 people,"
-           " the end of the queue would wait for nearly a minute, many times as long as the"
-           " detour takes. So at least a tenth goes round, and at least a tenth does not",
+    about="People walk from a room to the far corner of another one, by a corridor 1 m wide, or by a detour of"
+          " about 10 m through one 2 m wide.",
+    source="RiMEA, test 14, without a number. Read as: few people take the shorter way. Of 100, the last would"
+           " wait for nearly a minute, so at least a tenth goes round, and at least a tenth does not",
     numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,
     axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)}, role=HELD_OUT)
