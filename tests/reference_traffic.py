@@ -76,6 +76,6 @@ def interaction(memory: Memory, order: Sequence[int], cells: Sequence[int], colu
                 memory.read("order", other_k)
                 for each in range(observed):
                     memory.read(f"observed {each}", other)
-        for column in ("avoidance_x", "avoidance_y", "next_update"):
-            memory.write(column, me)
+        for result in ("avoidance_x", "avoidance_y", "next_update"):
+            memory.write(result, me)
     memory.end_kernel()

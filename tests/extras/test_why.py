@@ -237,7 +237,7 @@ def test_the_bandwidth_of_copying_is_measured_once_and_kept(tmp_path: Path, monk
         copy_bandwidth.cache_clear()
         assert copy_bandwidth() == 1e9
     copy_bandwidth.cache_clear()
-    (tmp_path / "copy_bandwidth").write_text("nonsense")
+    (tmp_path / "copy_bandwidth").write_text("nonsense", "utf-8")
     assert copy_bandwidth() == 2e9
     copy_bandwidth.cache_clear()
 
@@ -253,7 +253,7 @@ def test_sizes_of_caches_are_those_of_the_system(tmp_path: Path) -> None:
     for number, values in enumerate(said):
         (tmp_path / f"index{number}").mkdir()
         for name, value in zip(FILES, values, strict=True):
-            (tmp_path / f"index{number}" / name).write_text(f"{value}\n")
+            (tmp_path / f"index{number}" / name).write_text(f"{value}\n", "utf-8")
     assert machine_caches(tmp_path) == {1: (48, 12), 2: (2048, 1), 3: (16_384, 16)}
     assert machine_caches(tmp_path / "none") == TYPICAL
 
