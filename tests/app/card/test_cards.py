@@ -125,7 +125,7 @@ def test_what_nobody_switched_has_no_card_and_ends_that_of_another_switch(watche
 
 def test_the_key_shows_why_then_hides_it_and_the_crowd_stays_the_same(watched: Watched) -> None:
     watched.switch("simd", False, 30)
-    assert watched.card.why is None
+    assert watched.card.row is None
     watched.press("i")
     watched.until(lambda: watched.card.why and watched.card.why[-1].name == "bottleneck")
     card = watched.card
@@ -141,7 +141,7 @@ def test_the_key_shows_why_then_hides_it_and_the_crowd_stays_the_same(watched: W
     watched.press("i")
     assert not watched.has_card
     watched.press("i")
-    assert watched.card.why is None
+    assert watched.card.row is None
     watched.drag(watched.find("card"))
     assert watched.card.why == card.why, "it is not found out again"
     alone.step(watched.program.sim.tick - alone.tick)
@@ -158,7 +158,7 @@ def test_why_costs_nothing_before_it_is_opened_and_begins_again_after_another_sw
     watched.frames(3)
     assert opened == [trial.WHY]
     watched.switch("stagger.avoidance", 1, 30)
-    assert watched.card.why is None and opened == [trial.WHY]
+    assert watched.card.row is None and opened == [trial.WHY]
 
 
 def test_why_of_drawing_says_that_it_is_about_steps(watched: Watched) -> None:
