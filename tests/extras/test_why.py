@@ -161,7 +161,7 @@ def bytes_in(sim: Simulation, stage: str) -> tuple[float, float]:
     for launch in copy.launches():
         kernels += [launch] * (watch.running == stage)
         launch.run()
-    return bytes_of(sim, kernels, watch.counters["due"])
+    return bytes_of(kernels, len(sim.agents.names), sim.agents.count, sim.grid.cells, watch.counters["due"])
 
 
 def test_bytes_are_those_of_a_reference_that_counts_each_access() -> None:
@@ -223,8 +223,11 @@ def test_columns_of_the_formulas_are_those_that_kernels_use(
         moved / sim.agents.count for moved in bytes_in(sim, "move"))
 
 
-def test_a_kernel_without_a_formula_is_not_known() -> None:
-    figures = {figure.name: figure for figure in why({"": simulation(**CROWD)}, "sight", 8)[""]}
+@pytest.mark.parametrize(("stage", "simd"), [("sight", True), ("contact", True), ("contact", False)])
+def test_a_kernel_without_a_formula_is_not_known(stage: str, simd: bool) -> None:
+    sim = simulation(**CROWD)
+    sim.optimizations.simd = simd
+    figures = {figure.name: figure for figure in why({"": sim}, stage, 8)[""]}
     assert figures["bytes"].value == figures["bandwidth"].value == figures["bottleneck"].value == "not known"
     assert "nan" not in str(figures)
 
@@ -288,7 +291,7 @@ def test_a_bottleneck_is_told_only_where_figures_support_it() -> None:
     wide = InnerLoop([instruction(0, "vaddps", "zmm1, zmm2, zmm3"), instruction(4, "jb", "0x0")], 1)
     one = InnerLoop([instruction(0, "vaddss", "xmm1, xmm2, xmm3"), instruction(4, "jb", "0x0")], 1)
     assert bottleneck(1, wide, 0.08, 0.1) == "compute bound: 50% 16-lane work, 8% of copy bandwidth"
-    assert bottleneck(1, one, 0.02, 0) == "compute bound: one agent at a time, 2% of copy bandwidth"
+    assert bottleneck(1, one, 0.02, 0) == "compute bound: no vector work, 2% of copy bandwidth"
     assert bottleneck(1, wide, 0.71, 0) == "memory bound: 71% of copy bandwidth"
     for ms, loop, share, fetched in ((1, wide, 0.3, 0), (1, wide, 0.1, 4), (1, None, 0.1, 0), (0.01, wide, 0.1, 0),
                                      (1, wide, np.nan, 0)):

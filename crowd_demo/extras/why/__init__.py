@@ -199,24 +199,27 @@ WORD = 4  # bytes of an element
 COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the time for measuring
 OBSERVED = {"FlockRules": 4, "NearestRules": 4, "HuntRules": 5, "PushRules": 2, "AnticipateRules": 7, "SlowDownRules": 8,
             "CrateRules": 3}  # columns that the interaction reads, by the type of its rules
-MOVED = {"Flock": (7, 4), "People": (15, 6)}  # columns that a move reads and writes, by the type of the behaviour
-INTERACTIONS = "interact_lanes", "interact_scalar", "interact_lists_scalar", "interact_lists_lanes"
+MOVED = {"FlockRules": (7, 4), "NearestRules": (7, 4), "WalkRules": (15, 6)}  # columns that a move reads and writes
 
 
-def bytes_of(sim: Simulation, kernels: Sequence[Launch], due: float) -> tuple[float, float]:
+def bytes_of(kernels: Sequence[Launch], columns: int, agents: int, cells: int, due: float) -> tuple[float, float]:
     """Return the bytes that kernels read and write in a step with so many agents due; nan where one has no formula."""
-    agents, rows, none = sim.agents.count, len(sim.agents.names), (math.nan, math.nan)
-    seen = OBSERVED.get(type(sim.structure.rules(sim.rules)).__name__, math.nan)
-    taken, left = MOVED.get(type(sim.behaviour).__name__, none)
-    elements = {
-        "find_cells": (2 * agents, agents),  # x and y; the cell of each agent
-        "place_buckets": (0, sim.grid.cells + 1),  # where each cell begins
-        "place_items": (agents, agents),  # the cell of each agent; the order
-        "move_rows": ((1 + rows) * agents, rows * agents),  # the order, and all columns
-        **dict.fromkeys(INTERACTIONS, ((2 + seen) * agents, 3 * due)),  # order, when due; push, when due again
-        **dict.fromkeys(("move_lanes", "move_scalar"), (taken * agents, left * agents))}
-    found = [elements.get(kernel.name, none) for kernel in kernels]
-    return WORD * sum(read for read, _ in found), WORD * sum(written for _, written in found)
+    read = written = 0.0
+    for kernel in kernels:
+        rules = next((name for each in kernel.args for found in (getattr(each, "rules", None), each)
+                      if (name := type(found).__name__).endswith("Rules")), "")
+        seen, (taken, left) = OBSERVED.get(rules, math.nan), MOVED.get(rules, (math.nan, math.nan))
+        elements = {
+            "find_cells": (2 * agents, agents),  # x and y; the cell of each agent
+            "place_buckets": (0, cells + 1),  # where each cell begins
+            "place_items": (agents, agents),  # the cell of each agent; the order
+            "move_rows": ((1 + columns) * agents, columns * agents),  # the order, and all columns
+            **dict.fromkeys(("interact_lanes", "interact_scalar", "interact_lists_scalar", "interact_lists_lanes"),
+                            ((2 + seen) * agents, 3 * due)),  # order, when due; push, when due again
+            **dict.fromkeys(("move_lanes", "move_scalar"), (taken * agents, left * agents))}
+        taken, left = elements.get(kernel.name, (math.nan, math.nan))
+        read, written = read + WORD * taken, written + WORD * left
+    return read, written
 
 
 @cache
@@ -320,7 +323,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     yield Figure("instructions", about, source, "\n".join(arithmetic[:5]))
     wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
     yield Figure("vector work", wide, f"Share of these instructions that use vector registers. {source}")
-    read, written = bytes_of(sim, kernels, due)
+    read, written = bytes_of(kernels, len(sim.agents.names), sim.agents.count, sim.grid.cells, due)
     rate = (read + written) / ms * 1e3 if ms else math.nan
     yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written"), "Per agent, by formulas:"
                  " each element of columns, order and index once. There is none for sight, paths and trees.")
@@ -373,7 +376,7 @@ def loop_of(kernels: Sequence[Launch]) -> tuple[InnerLoop | None, str, str]:
         loop = hot_loop(code) if code else None
     except ImportError:
         loop, why_not = None, 'pip install "crowd-demo[why]" shows it'
-    return loop, f"{len(loop.instructions)} for {loop.lanes} agent{'s' * (loop.lanes > 1)}" if loop else why_not, source
+    return loop, f"{len(loop.instructions)} for {loop.lanes} lane{'s' * (loop.lanes > 1)}" if loop else why_not, source
 
 
 def bottleneck(ms: float, loop: InnerLoop | None, share: float, fetched: float) -> str:
@@ -385,7 +388,7 @@ def bottleneck(ms: float, loop: InnerLoop | None, share: float, fetched: float) 
         return f"memory bound: {share:.0%} of copy bandwidth"
     if not (share <= LITTLE_MEMORY and fetched <= 1 and loop and ms >= LEAST_MS):
         return UNKNOWN
-    work = f"{loop.vector_share:.0%} {loop.lanes}-lane work" if loop.bits else "one agent at a time"
+    work = f"{loop.vector_share:.0%} {loop.lanes}-lane work" if loop.bits else "no vector work"
     return f"compute bound: {work}, {share:.0%} of copy bandwidth"
 
 
