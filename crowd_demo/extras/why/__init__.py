@@ -317,7 +317,8 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     yield Figure("time", f"{ms:.2f} ms, {ms * 1e6 / agents:,.0f} ns each" if kernels else NOT_RUN,
                  "Median by the clock, per step and per agent.")
     due, tested, kept = (counters.get(name, 0.0) for name in ("due", "candidates_per_agent", "neighbours_per_agent"))
-    yield Figure("pairs", f"{tested:,.1f} tested, {kept:.1f} kept", "Per agent that is due, counted in the last step.")
+    yield Figure("pairs", f"{tested:,.1f} tested, {kept:.1f} kept" if stage == "interaction" else UNKNOWN,
+                 "Per agent that is due, counted in the last step. Known for the interaction only.")
     loop, about, source = loop_of(kernels)
     arithmetic = [each.text for each in loop.instructions if each.kind == "arithmetic"] if loop else []
     yield Figure("instructions", about, source, "\n".join(arithmetic[:5]))
