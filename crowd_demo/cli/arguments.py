@@ -41,8 +41,6 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
 EXPERIMENTS = {  # of the lab, with options of their own
     "lab flocks": ("extras.commands.lab", "measure how flocks keep together, split and merge"),
     "lab motion": ("extras.commands.lab", "measure how people move: distances, density, turning, stuck people"),
-    "lab columns": ("extras.commands.lab", "compare columns with records"),
-    "lab memory": ("extras.commands.lab", "compare storage of components with formulas"),
 }
 
 

@@ -16,7 +16,6 @@ from crowd_demo.cli.arguments import (
     EXPERIMENTS,
     NO_TABLE,
     Command,
-    Option,
     collected,
     count,
     crowd_config,
@@ -29,11 +28,11 @@ from crowd_demo.cli.arguments import (
     tick,
     unwritable_report,
 )
-from crowd_demo.config.memory import shortage
+from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, checked_config, has_matplotlib, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
-from crowd_demo.registry.entries import Technique, Value, load
+from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.registry.texts import reason
 
@@ -139,25 +138,6 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
                        {"figures": {**figures, "watched": watched}})
 
 
-# --- memory ----------------------------------------------------------------------------------------------------------
-
-def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Command:
-    """Return the command of a function of memory.py that gets one number and needs about `bytes_each` for each."""
-    what = number[0]
-
-    def read(args: argparse.Namespace) -> int:
-        wanted: int = getattr(args, what)
-        if short := shortage(wanted * bytes_each):
-            raise ValueError(f"{what}: {short}")
-        return wanted
-
-    def run(args: argparse.Namespace, wanted: int) -> int:
-        load(f"crowd_demo.extras.lab.claims.experiments.memory:{name}")(wanted)
-        return OK
-
-    return Command(run, read, about, [number], in_thread=True)
-
-
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 SWEEP = Command(
@@ -193,18 +173,6 @@ the share that is stuck. The crowd is stepped for 26 seconds of its own time mor
                " after 4,000 and 12,000 steps"),
         MEASURED])
 
-COLUMNS = _of_a_number(
-    "layout", 200, about="""\
-Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
-in the order of memory and scattered. crowd_demo/extras/lab/claims/experiments/memory.py says more.""",
-    number=option("agents", nargs="?", type=count, default=250_000, help="how many (default: %(default)s)"))
-
-MEMORY = _of_a_number(
-    "memory", 100, about="""\
-Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
-allocated, and the formulas. crowd_demo/extras/lab/claims/experiments/memory.py says more.""",
-    number=option("entities", nargs="?", type=count, default=1_000_000, help="how many at most (default: %(default)s)"))
-
 
 COMPARE, MERGE = "compare", "merge"
 OUT = Path("lab-report")
@@ -220,7 +188,10 @@ def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
         return _read_results(*args.names)
     from crowd_demo.extras.lab.claims.experiments import CLAIMS
 
-    refuse(_mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE))
+    mistakes = _mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE)
+    if short := shortage((args.agents or 0) * AGENT):
+        mistakes.append(f"--agents: {short}")
+    refuse(mistakes)
     return [CLAIMS[name] for name in dict.fromkeys(args.names)] or list(CLAIMS.values())
 
 
@@ -251,6 +222,7 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
     from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
 
     scale = QUICK if args.quick else FULL
+    scale = scale._replace(most=args.agents, only=args.agents) if args.agents else scale
     claims = [each for each in read if isinstance(each, Claim)]
     if not claims:
         found = [each for each in read if isinstance(each, results.Results)]
@@ -409,6 +381,7 @@ HTML with plots; without it text and JSON. The exit code is 1 if crowds differ t
         option("names", metavar="CLAIM", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the claims"),
         option("--quick", action="store_true", help="at most 250,000 agents and fewer blocks: about ten minutes for all"),
+        option("--agents", metavar="N", type=count, help="only cases of this size (agents, entities or points)"),
         option("--out", metavar="DIR", type=file_path, default=OUT, help="write the report there (default: %(default)s)")])
 
 VALIDATE = Command(

@@ -31,14 +31,15 @@ OWN = "this program"
 
 
 class LabScale(NamedTuple):
-    """How much is measured: so many agents at most, in so many blocks that count."""
+    """How much is measured: so many agents at most, or `only` so many, in so many blocks that count."""
 
     most: int
     blocks: int
+    only: int = 0
 
     def sizes(self, *wanted: int) -> list[int]:
-        """Those that are not too large; the most if all of them are."""
-        return [size for size in wanted if size <= self.most] or [self.most]
+        """Those that are not too large; the most if all of them are; or the only one."""
+        return [size for size in wanted if size <= self.most and not self.only] or [self.most]
 
 
 FULL, QUICK = LabScale(4_000_000, 20), LabScale(250_000, 8)
