@@ -328,9 +328,8 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
     from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
-    from crowd_demo.extras.lab.validate.jupedsim_walk import jupedsim_walkers
     from crowd_demo.extras.lab.validate.validation import MODELS, Validation
-    from crowd_demo.extras.lab.validate.walkers import pedpy_measures
+    from crowd_demo.extras.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
     seeds = args.seeds or (1 if args.short else SEEDS)

@@ -23,6 +23,8 @@ from crowd_demo.sim.fundamental_diagram import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+else:
+    Axes = object  # matplotlib is optional
 
 FITTED, HELD_OUT, NEW = "fitted", "held out", "new, held out"  # roles: whether numbers of slow_down were fitted to it
 SPEED_STEP = 5  # frames: speeds are those of a second
