@@ -22,7 +22,6 @@ from crowd_demo.cli.arguments import (
     crowd_options,
     file_path,
     option,
-    print_error,
     refuse,
     report_option,
     tick,
@@ -34,14 +33,12 @@ from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from crowd_demo.config.model import Config
-    from crowd_demo.extras.lab.claims.claim import Claim, LabScale
-    from crowd_demo.extras.lab.claims.lab_run import LabRun
+    from crowd_demo.extras.lab.claims.claim import Claim
     from crowd_demo.extras.lab.claims.results import Results
     from crowd_demo.extras.lab.validate.validation import Validation
 
@@ -218,7 +215,7 @@ def _read_results(command: str, *paths: str) -> list[Results]:
 
 
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
-    from crowd_demo.extras.lab.claims import results
+    from crowd_demo.extras.lab.claims import report, results
     from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
 
     scale = QUICK if args.quick else FULL
@@ -234,7 +231,8 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
                   f" about {duration(claim.seconds(scale))}")
         return OK
-    return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out), progress_line)
+    return watched("lab", lambda tell: results.begun(claims, scale, args.out), lambda run: report.conclude(run, args.out),
+                   progress_line)
 
 
 class ProgressBar(ProgressLine):
@@ -272,44 +270,6 @@ def progress_line(name: str) -> ProgressLine:
         if console.is_terminal and not console.is_dumb_terminal:
             return ProgressBar(name, console)
     return ProgressLine(name)
-
-
-def _made(claims: list[Claim], scale: LabScale, folder: Path) -> LabRun:
-    """Go on where the folder has results of this machine, program and scale; others are set aside."""
-    from crowd_demo.extras.lab.claims import results
-    from crowd_demo.extras.lab.claims.experiments import CLAIMS
-    from crowd_demo.extras.lab.claims.lab_run import LabRun
-    from crowd_demo.host.files import free_name
-    from crowd_demo.host.report import write_report
-
-    folder.mkdir(parents=True, exist_ok=True)
-    path, kept = folder / results.NAME, None
-    if path.exists():
-        kept = results.kept_of(results.read(path), scale)
-        if kept is None:
-            aside = free_name(folder, path.suffix, [path])
-            path.rename(aside)
-            print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
-    kept = kept or {}
-    shown = [claim for claim in CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
-    return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_report(results.record_of(run), path))
-
-
-def _concluded(run: LabRun, folder: Path) -> int:
-    from crowd_demo.extras.lab.claims import report
-
-    print(report.terminal(run))
-    try:
-        files = report.write(run, folder)
-    except OSError as error:
-        print_error(f"lab: cannot write the report: {reason(error)}")
-        return FAILED
-    print(f"\n{files[-1]} written" + ("" if run.done else "; run it again to go on"))
-    differ = [f"{each.claim.name}, {finding.found.case}" for each in run.found for finding in each.findings
-              if not finding.found.one_hash]
-    if differ:
-        print_error(f"THE CROWDS DIFFER in {'; '.join(differ)}")
-    return FAILED if differ else OK
 
 
 # --- people held against the literature ------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.statistics import Interval
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = object  # matplotlib is optional
 
 Answer = Literal["yes", "no", "unclear"]
 AGAIN = " again"  # behind the name of the first arm: its repeat, which shows the noise

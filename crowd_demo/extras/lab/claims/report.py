@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowd_demo.cli.arguments import print_error
 from crowd_demo.extras.lab.claims.claim import Found
 from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs, speed_up
-from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, LabRun
-from crowd_demo.extras.lab.claims.results import in_order, ns_per_agent, ns_per_pair
+from crowd_demo.extras.lab.claims.results import ClaimFindings, LabRun, in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
+from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.measure.experiment import figure_text, header, markdown_table
 from crowd_demo.measure.statistics import factor, factors, median_interval, milliseconds
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -245,3 +247,19 @@ def terminal(run: LabRun) -> str:
     rows = [(each.claim.name, claim_verdict(each.claim, each.findings).text, each.claim.question) for each in run.found]
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)
+
+
+def conclude(run: LabRun, folder: Path) -> int:
+    """Print the verdicts and write the report; return the exit code."""
+    print(terminal(run))
+    try:
+        files = write(run, folder)
+    except OSError as error:
+        print_error(f"lab: cannot write the report: {reason(error)}")
+        return FAILED
+    print(f"\n{files[-1]} written" + ("" if run.done else "; run it again to go on"))
+    differ = [f"{each.claim.name}, {finding.found.case}" for each in run.found for finding in each.findings
+              if not finding.found.one_hash]
+    if differ:
+        print_error(f"THE CROWDS DIFFER in {'; '.join(differ)}")
+    return FAILED if differ else OK

@@ -22,7 +22,7 @@ from crowd_demo.extras.trajectories import Rectangle, Trajectories, crossings, d
 from crowd_demo.sim.fundamental_diagram import Line
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
 else:
     Axes = object  # matplotlib is optional
 

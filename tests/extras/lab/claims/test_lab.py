@@ -35,8 +35,7 @@ from crowd_demo.extras.lab.claims.judging import (
     two_modes,
     warnings,
 )
-from crowd_demo.extras.lab.claims.lab_run import LabRun, TimeLeft
-from crowd_demo.extras.lab.claims.results import compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.extras.lab.claims.results import LabRun, TimeLeft, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import Slice, header, result_of

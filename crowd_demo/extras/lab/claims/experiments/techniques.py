@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from crowd_demo.extras.lab.claims.claim import (
     SORTING,
     TAY,
     Answer,
+    Axes,
     Case,
     Claim,
     Figures,
@@ -31,10 +31,6 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.metrics.avoidance_error import ages, bias, exact_error, stagger_error
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # --- how often agents are sorted; slow and fast birds ----------------------------------------------------------------
 
