@@ -187,7 +187,6 @@ def crowd_options(config: str = DEFAULT_CONFIG) -> list[Option]:
 
 
 def report_option(what: str) -> Option:
-    """The option of a report in JSON."""
     return option("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}")
 
 

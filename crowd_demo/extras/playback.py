@@ -59,8 +59,6 @@ class PlaybackColumns(NamedTuple):
 
 
 class PlaybackRules(NamedTuple):
-    """Constants of a step."""
-
     radius_sq: np.float32  # within which others are neighbours
 
 

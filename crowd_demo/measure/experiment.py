@@ -123,7 +123,6 @@ def header(kind: str) -> dict[str, object]:
 
 
 def versions() -> dict[str, str]:
-    """Of the program, Python and the libraries."""
     return {"crowd-demo": __version__, "python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
@@ -140,5 +139,4 @@ def machine() -> dict[str, object]:
 
 
 def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, object]:
-    """What crowd was measured."""
     return {"config": config.model_dump(mode="json", exclude={"optimizations", "keys"}), "optimizations": dict(techniques)}

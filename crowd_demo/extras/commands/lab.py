@@ -193,7 +193,6 @@ def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
 
 
 def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object], *others: str) -> list[str]:
-    """Of names that are not known, and a folder that is none."""
     from crowd_demo.config.explain import close_to
 
     lines = [f"{unknown} {name!r}{close_to(name, [*known, *others])}; there are {', '.join(known)}"

@@ -138,7 +138,6 @@ def show(text: str, record: Mapping[str, object], path: Path | None) -> int:
 
 
 def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path | None) -> int:
-    """Print the results so far and write the record."""
     table, (how_to_read, *notes) = experiment.table(), experiment.notes()
     left = "" if experiment.done else ", stopped before the end"
     body = [str(table), how_to_read] if table.rows else [nothing]

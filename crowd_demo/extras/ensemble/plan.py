@@ -32,8 +32,6 @@ Vary = Mapping[str, Sequence[object]]
 
 
 class Run(NamedTuple):
-    """One run of the plan."""
-
     settings: tuple[Cell, ...]  # a value for each of the plan's `varied`
     seed: int
     config: Config
@@ -53,7 +51,6 @@ class Plan(NamedTuple):
     runs: tuple[Run, ...]
 
     def job(self, run: Run) -> Job:
-        """What a worker needs to know of a run."""
         return Job(key=run.key, config=run.config.model_dump_json(), steps=self.steps, every=self.every,
                    measures=self.measures, code=self.code)
 
@@ -150,7 +147,6 @@ def cell_text(value: Cell) -> str:
 
 
 def cell_word(value: Cell) -> str:
-    """A value in words."""
     return cell_text(value) or "null"
 
 

@@ -266,7 +266,6 @@ class Capacity(NamedTuple):
 
 
 def capacity(configs: Iterable[Config]) -> Capacity:
-    """Return what this machine can do at present."""
     largest, free = max(map(run_bytes, configs)), available_bytes()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Capacity(cores, largest, None if free is None else free // largest)

@@ -353,7 +353,6 @@ def _indexed(alpha: NDArray[np.int64], colours: NDArray[np.int64],
 
 
 def _crates() -> Words:
-    """Every tone in every style."""
     inks, cells = crates.inks(), np.zeros((len(crates.TONES), crates.STYLES, CRATE_PX, CRATE_PX), np.uint32)
     for tone, style in np.ndindex(cells.shape[:2]):
         for left, top, right, bottom, ink in crates.design(CRATE_PX, style):

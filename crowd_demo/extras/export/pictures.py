@@ -301,7 +301,6 @@ def view_at(bookmarks: Sequence[Bookmark], at_s: float) -> tuple[float, float, f
 
 
 def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
-    """What cannot be, a line each."""
     form, (width, height), found = FILMS[asked.path.suffix.lower()], shot.size, list[str]()
     if not LEAST_SIDE <= min(shot.size) <= max(shot.size) <= MAX_SIDE:
         found.append(f"--size: each side must be from {LEAST_SIDE} to {MAX_SIDE} pixels, not {width}x{height}")

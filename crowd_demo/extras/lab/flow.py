@@ -162,7 +162,6 @@ def busiest(watch: FlowWatch, seconds: float) -> list[tuple[Gap, float]]:
 
 
 def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> dict[int, FlowFigures]:
-    """Return the figures of every step of REPORTED."""
     wanted = FlowWatch(Simulation(ghosts(config)))
     wanted.run(REPORTED[0], tell)
     gaps = busiest(wanted, wanted.sim.tick * wanted.sim.dt)

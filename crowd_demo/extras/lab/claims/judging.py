@@ -100,7 +100,6 @@ def judged(claim: Claim, found: Found) -> CaseFinding:
 
 
 def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> ClaimVerdict:
-    """What all cases say together."""
     answers = [finding.answer for finding in findings]
     if not answers:
         return ClaimVerdict(UNCLEAR, holds=False)

@@ -65,7 +65,6 @@ def write(run: LabRun, folder: Path) -> list[Path]:
 # --- what both say ---------------------------------------------------------------------------------------------------
 
 def verdict_table(run: LabRun) -> Table:
-    """All verdicts."""
     return [["claim", "question", "source", "verdict"],
             *([each.claim.name, each.claim.question, f"{each.claim.claim} ({each.claim.source})",
                claim_verdict(each.claim, each.findings).text] for each in run.found)]
@@ -111,7 +110,6 @@ def figure_names(found: Found) -> list[str]:
 
 
 def machine_lines(run: LabRun) -> list[str]:
-    """What it was measured with."""
     head = header("lab")
     machine, versions = head["machine"], head["versions"]
     assert isinstance(machine, dict) and isinstance(versions, dict)
@@ -125,7 +123,6 @@ def is_timed(each: ClaimFindings) -> bool:
 
 
 def notes(each: ClaimFindings) -> list[str]:
-    """What could not be tried."""
     return [f"{case}: not tried here: {why}" for case, why in each.left_out.items()]
 
 
@@ -243,7 +240,6 @@ def png_of(figure: Figure) -> bytes:
 
 
 def terminal(run: LabRun) -> str:
-    """The verdicts, a line each."""
     rows = [(each.claim.name, claim_verdict(each.claim, each.findings).text, each.claim.question) for each in run.found]
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)

@@ -138,8 +138,6 @@ def _setting(path: Path) -> str | None:
 # --- as a file ---------------------------------------------------------------------------------------------------------
 
 class Results(NamedTuple):
-    """A file that was read."""
-
     path: Path
     head: Mapping[str, object]
     found: Mapping[tuple[str, str], Found]  # by claim and case

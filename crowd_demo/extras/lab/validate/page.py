@@ -83,7 +83,6 @@ def passed_or_failed(reading: SeededReading) -> str:
 
 
 def as_data(validation: Validation) -> list[dict[str, object]]:
-    """Return the results as plain data, of what JSON can say."""
     return [{"name": result.experiment.name, "role": result.experiment.role,
              "source": result.experiment.source, "errors": result.errors,
              "left_out": result.left_out, "readings": [row.record() for row in rows(result)]}
@@ -119,7 +118,6 @@ def write_page(validation: Validation, folder: Path) -> None:
 
 
 def save_plot(result: ExperimentResult, path: Path) -> None:
-    """Write a PNG of what everybody did."""
     from matplotlib.figure import Figure
 
     figure = Figure(SIZE_INCHES, DPI, layout="constrained")

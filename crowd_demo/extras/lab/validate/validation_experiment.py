@@ -42,8 +42,6 @@ OWN = Measures(crossings, speeds, density)
 
 
 class WalkedScene(NamedTuple):
-    """A scene, and how somebody walked it."""
-
     scene: WalkScene
     walked: Trajectories
 
@@ -246,7 +244,6 @@ class PlacedPeople(NamedTuple):
 
 
 def placed(scene: WalkScene, seed: int = 1) -> PlacedPeople:
-    """Return all people of a scene."""
     rng = np.random.default_rng(seed)
     starts = [start for group in scene.groups for start in _starts(group, rng)]
     number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])

@@ -45,8 +45,6 @@ ORIGIN = Location("validate")
 
 
 class CrowdWalk(NamedTuple):
-    """One of this program's models."""
-
     name: str
     about: str
     techniques: Mapping[str, Value]  # by path
