@@ -146,9 +146,14 @@ def unwritable(option: str, path: Path) -> Iterator[str]:
         yield f"{option}: {why}"
 
 
-def unwritable_report(args: argparse.Namespace) -> Iterator[str]:
-    if args.report and args.report != STDOUT:
-        yield from unwritable("--report", args.report)
+def unwritable_report(args: argparse.Namespace) -> list[str]:
+    path = getattr(args, "report", None)
+    return [*unwritable("--report", path)] if path and path != STDOUT else []
+
+
+def found(*checks: tuple[object, str]) -> list[str]:
+    """Return the texts of those mistakes that were made."""
+    return [text for is_wrong, text in checks if is_wrong]
 
 
 def refuse(mistakes: Iterable[str]) -> None:

@@ -16,6 +16,7 @@ from crowd_demo.cli.arguments import (
     collected,
     count,
     file_path,
+    found,
     given,
     option,
     refuse,
@@ -23,7 +24,6 @@ from crowd_demo.cli.arguments import (
     size,
     tick,
     unwritable,
-    unwritable_report,
 )
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.host.files import is_special
@@ -55,27 +55,26 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
     if args.list_configs or args.print_schema:
         return None
     other = "--config" if args.config else "--load"
-    contradictions = (
+    mistakes = found(
         (args.load and args.config, "--config: not with --load, which brings its own configuration"),
         (args.tour and (args.config or args.load), f"--tour: not with {other}, for a tour brings its own configuration"),
         (args.tour and not args.render, "--no-render: not with --tour, which also measures the picture"))
-    mistakes = [*(text for wrong, text in contradictions if wrong), *run_mistakes(args)]
+    mistakes += run_mistakes(args)
     if args.tour and not mistakes:
         from crowd_demo.config.tour import load_tour
 
         tour = collected(mistakes, lambda: load_tour(args.tour))
         args.config = tour and tour.config
-    found = collected(mistakes, lambda: _source(args))
+    source = collected(mistakes, lambda: _source(args))
     refuse(mistakes)
-    return found
+    return source
 
 
 def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes in how to run that argparse does not find: contradicting options, and files that cannot be written."""
-    contradictions = (
+    yield from found(
         (not args.render and not args.headless, "--no-render: only with --headless, for a window shows a picture"),
         (not args.render and args.screenshot, "--screenshot: there is no picture to save with --no-render"))
-    yield from (text for wrong, text in contradictions if wrong)
     if args.screenshot:
         mistakes = list(unwritable("--screenshot", args.screenshot))
         if args.screenshot.suffix.lower() != ".png" and (mistakes or not is_special(args.screenshot)):
@@ -85,7 +84,6 @@ def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
         if path:
             mistakes = list(unwritable(name, path))
             yield from mistakes or ([f"{name}: {path} is not a regular file"] if is_special(path) else [])
-    yield from unwritable_report(args)
 
 
 def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
@@ -121,10 +119,10 @@ def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> i
     if read is None:
         from crowd_demo.config.model import Config
 
-        found = list_configs()
-        wide = max(map(len, found))
+        shipped = list_configs()
+        wide = max(map(len, shipped))
         print(json.dumps(Config.model_json_schema(), indent=2) if args.print_schema else
-              "\n".join(f"{name:{wide}} {about(path)}" for name, path in found.items()))
+              "\n".join(f"{name:{wide}} {about(path)}" for name, path in shipped.items()))
         return OK
     config, saved = read
     if args.list_keys or args.print_config:
@@ -152,14 +150,12 @@ def _keys(config: Config) -> Iterator[str]:
 
 # --- a replay --------------------------------------------------------------------------------------------------------
 
-def _read_replay(args: argparse.Namespace) -> Script | None:
+def _read_replay(args: argparse.Namespace) -> Script:
     from crowd_demo.host.recording.format import read_recording
 
-    mistakes = list(unwritable_report(args))
-    script = collected(mistakes, lambda: read_recording(args.recording))
-    if script and args.start_at > (last := max(part.end for part in script.parts)):
-        mistakes.append(f"--from: the recording ends at tick {last:,}")
-    refuse(mistakes)
+    script = read_recording(args.recording)
+    last = max(part.end for part in script.parts)
+    refuse(found((args.start_at > last, f"--from: the recording ends at tick {last:,}")))
     return script
 
 

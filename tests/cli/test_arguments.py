@@ -154,7 +154,7 @@ def test_all_mistakes_come_at_once(started, errors_of, tmp_path):
     path.write_text("agnts: 5\noptimizations: {cull: no}\n", "utf-8")
     lines = errors_of("--config", str(path), "--no-render", "--report", str(tmp_path), "--threads", "99")
     assert [line.split(": ")[0] for line in lines] == [
-        "--no-render", "--report", "--threads", f"{path}:1", f"{path}:2"]
+        "--report", "--no-render", "--threads", f"{path}:1", f"{path}:2"]
 
 
 # --- what the command line prints: help, lists, the configuration and its schema -------------------------------------

@@ -6,7 +6,7 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,14 +21,14 @@ from crowd_demo.cli.arguments import (
     crowd_config,
     crowd_options,
     file_path,
+    found,
     option,
     refuse,
     report_option,
     tick,
-    unwritable_report,
 )
 from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, checked_config, has_matplotlib, kernels, show, watched
+from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, has_matplotlib, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
 from crowd_demo.registry.entries import Technique, Value
@@ -53,7 +53,6 @@ def _read_sweep(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[V
     for text in args.values:
         trial.set(path, scalar(text))  # type: ignore[arg-type]  # null gets the same message as other illegal values
         values.append(trial.get(path))
-    refuse(unwritable_report(args))
     return config, BY_PATH[path], values or BY_PATH[path].choices
 
 
@@ -64,26 +63,25 @@ def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Va
     variants = variants_of(config, technique, values)
     for line in expectations(technique, variants, args.steps):
         print(f"sweep: {line}", file=sys.stderr)
-    found = sweep(technique, variants, args.steps)
+    results = sweep(technique, variants, args.steps)
     head = f"{args.config}: {config.agents:,} agents, {args.steps} steps each, interleaved"
-    text = "\n\n".join([head, table(technique, found), NOTE, conclusion(found)])
-    written = show(text, record_of(config, technique, found, args.steps), args.report)
-    return written or (OK if one_crowd(found) else FAILED)
+    text = "\n\n".join([head, table(technique, results), NOTE, conclusion(results)])
+    written = show(text, record_of(config, technique, results, args.steps), args.report)
+    return written or (OK if one_crowd(results) else FAILED)
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------
 
 def _read_flocks(args: argparse.Namespace) -> Config:
-    def mistakes(config: Config) -> Iterable[str]:
-        predators = config.hunt.predators if config.behaviour == "hunt" else 0
-        if config.behaviour not in ("flock", "hunt"):
-            yield f"lab flocks: {args.config} has no birds, its behaviour is {config.behaviour}"
-        elif config.agents < predators + 2 or config.life.births_per_s or config.life.deaths_per_s:
-            yield f"lab flocks: {args.config} must have two birds that stay"
-        if args.steps < (second := math.ceil(config.time.step_hz)):
-            yield f"--steps: must be at least {second}, a second, not {args.steps}"
-
-    return checked_config(args, mistakes)
+    config = crowd_config(args)
+    has_birds, second = config.behaviour in ("flock", "hunt"), math.ceil(config.time.step_hz)
+    birds = config.agents - (config.hunt.predators if config.behaviour == "hunt" else 0)
+    refuse(found(
+        (not has_birds, f"lab flocks: {args.config} has no birds, its behaviour is {config.behaviour}"),
+        (has_birds and (birds < 2 or config.life.births_per_s or config.life.deaths_per_s),
+         f"lab flocks: {args.config} must have two birds that stay"),
+        (args.steps < second, f"--steps: must be at least {second}, a second, not {args.steps}")))
+    return config
 
 
 def _flocks(args: argparse.Namespace, config: Config) -> int:
@@ -107,13 +105,11 @@ def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, con
 
 
 def _read_motion(args: argparse.Namespace) -> Config:
-    def mistakes(config: Config) -> Iterable[str]:
-        if config.behaviour != "crowd":
-            yield f"lab motion: {args.config} has no people, its behaviour is {config.behaviour}"
-        if not config.agents:
-            yield f"lab motion: {args.config} has no agents"
-
-    return checked_config(args, mistakes)
+    config = crowd_config(args)
+    refuse(found(
+        (config.behaviour != "crowd", f"lab motion: {args.config} has no people, its behaviour is {config.behaviour}"),
+        (not config.agents, f"lab motion: {args.config} has no agents")))
+    return config
 
 
 def _motion(args: argparse.Namespace, config: Config) -> int:
@@ -124,9 +120,9 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
         from crowd_demo.extras.lab.flow import REPORTED, flow_of, flow_table
 
         with ProgressLine("motion") as line:
-            found = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
-        return _show_crowd("motion", "people", flow_table(found), args, config,
-                           {"flow": {tick: each._asdict() for tick, each in found.items()}})
+            flows = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
+        return _show_crowd("motion", "people", flow_table(flows), args, config,
+                           {"flow": {tick: each._asdict() for tick, each in flows.items()}})
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)
@@ -185,10 +181,8 @@ def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
         return _read_results(*args.names)
     from crowd_demo.extras.lab.claims.experiments import CLAIMS
 
-    mistakes = _mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE)
-    if short := shortage((args.agents or 0) * AGENT):
-        mistakes.append(f"--agents: {short}")
-    refuse(mistakes)
+    short = shortage((args.agents or 0) * AGENT)
+    refuse([*_mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE), *found((short, f"--agents: {short}"))])
     return [CLAIMS[name] for name in dict.fromkeys(args.names)] or list(CLAIMS.values())
 
 
@@ -203,14 +197,14 @@ def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object
 def _read_results(command: str, *paths: str) -> list[Results]:
     from crowd_demo.extras.lab.claims.results import read
 
-    if command == COMPARE and len(paths) != 2:
-        raise ValueError(f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json")
-    if not paths:
-        raise ValueError("lab merge: name the files: crowd-demo lab merge A.json B.json ...")
+    refuse(found(
+        (command == COMPARE and len(paths) != 2,
+         f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json"),
+        (command == MERGE and not paths, "lab merge: name the files: crowd-demo lab merge A.json B.json ...")))
     mistakes = list[str]()
-    found = [collected(mistakes, partial(read, Path(path))) for path in paths]
+    results = [collected(mistakes, partial(read, Path(path))) for path in paths]
     refuse(mistakes)
-    return [each for each in found if each]
+    return [each for each in results if each]
 
 
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
@@ -221,8 +215,8 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
     scale = scale._replace(most=args.agents, only=args.agents) if args.agents else scale
     claims = [each for each in read if isinstance(each, Claim)]
     if not claims:
-        found = [each for each in read if isinstance(each, results.Results)]
-        table = results.compared(*found) if args.names[0] == COMPARE else results.merged(found)
+        files = [each for each in read if isinstance(each, results.Results)]
+        table = results.compared(*files) if args.names[0] == COMPARE else results.merged(files)
         print(table if table.rows else f"lab {args.names[0]}: they have nothing in common that was timed")
         return OK
     if args.list:
@@ -276,10 +270,9 @@ def progress_line(name: str) -> ProgressLine:
 def _read_validate(args: argparse.Namespace) -> None:
     from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 
-    lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS)
-    if args.out and not has_matplotlib():
-        lines.append('--out: its pictures need matplotlib: pip install "crowd-demo[validation]"')
-    refuse([] if args.list else [*lines, *unwritable_report(args)])
+    lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS) + found(
+        (args.out and not has_matplotlib(), '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'))
+    refuse([] if args.list else lines)
 
 
 def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
