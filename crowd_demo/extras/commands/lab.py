@@ -113,12 +113,10 @@ def _read_motion(args: argparse.Namespace) -> Config:
 
 
 def _motion(args: argparse.Namespace, config: Config) -> int:
-    from crowd_demo.extras.lab.motion import motion_of, table
+    from crowd_demo.extras.lab.motion import REPORTED, flow_of, flow_table, motion_of, table
     from crowd_demo.sim.simulation import Simulation
 
     if args.flow:
-        from crowd_demo.extras.lab.flow import REPORTED, flow_of, flow_table
-
         with ProgressLine("motion") as line:
             flows = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
         return _show_crowd("motion", "people", flow_table(flows), args, config,

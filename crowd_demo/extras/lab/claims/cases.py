@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.sim.metrics.locality import locality
 
 WARM_UP = 8  # steps
+NEIGHBOURS = 12.6
 READ = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand before others
 Values = Mapping[str, Value]  # techniques by path
 
@@ -121,7 +123,7 @@ class TimedCase(NamedTuple):
     def run(self, blocks: int) -> Generator[Slice, None, Found]:
         if short := shortage(self.size * self.bytes_each * (len(self.arms) + 1)):
             raise ValueError(short)
-        load_before = others_load()
+        load_before = max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0  # without this process
         first = next(iter(self.arms))
         made: dict[str, Arm] = {}
         left_out: dict[str, str] = {}
@@ -165,12 +167,12 @@ class CountedCase(NamedTuple):
         return Found(self.name, self.size, 1, 0, figures=figures)
 
 
-def others_load() -> float:
-    """Cores that were busy in the last minute, on the mean, without this process; 0 where the system does not say."""
-    return max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0
-
-
 # --- crowds ----------------------------------------------------------------------------------------------------------
+
+def side_of(agents: int, radius: float = 24.0) -> float:
+    """Return the side of a square world in which a bird has `NEIGHBOURS` within a radius."""
+    return math.sqrt(agents * math.pi * radius**2 / NEIGHBOURS)
+
 
 def configured(name: str, agents: int, values: Values | None = None, **settings: object) -> Config:
     """A shipped configuration with so many agents at its own density, and its world and view as large as they need.

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowd_demo.cli.arguments import print_error
-from crowd_demo.extras.lab.claims.claim import Found
-from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs, speed_up
+from crowd_demo.extras.lab.claims.claim import Found, blocks_of, claim_verdict, pairs, speed_up
 from crowd_demo.extras.lab.claims.results import ClaimFindings, LabRun, in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK
@@ -150,7 +149,7 @@ def page(run: LabRun, plots: Mapping[str, str]) -> str:
     linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
               for row in rows]
     body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines(run)),
-            as_html([head, *linked], "text"), f"<p>{emphasised(HOW_TO_READ)}</p>"]
+            as_html([head, *linked], "text"), "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", html.escape(HOW_TO_READ)) + "</p>"]
     for each in run.found:
         body += section(each, plots.get(each.claim.name, ""))
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
@@ -176,11 +175,6 @@ def as_html(table: Table, kind: str = "numbers") -> str:
     cells = "".join(f"<th>{cell}</th>" for cell in head)
     return f'<table class="{kind}"><tr>{cells}</tr>' + "".join(
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
-
-
-def emphasised(text: str) -> str:
-    parts = html.escape(text).split("*")
-    return "".join(f"<i>{part}</i>" if number % 2 else part for number, part in enumerate(parts))
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------

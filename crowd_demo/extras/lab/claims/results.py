@@ -24,9 +24,19 @@ from pydantic import TypeAdapter, ValidationError
 from crowd_demo.cli.arguments import print_error
 from crowd_demo.compute.cache import PACKAGE
 from crowd_demo.config.reading import read_bounded
-from crowd_demo.extras.lab.claims.claim import AGAIN, Case, CaseFinding, Claim, Found, LabScale
-from crowd_demo.extras.lab.claims.experiments import CLAIMS
-from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, judged, pairs
+from crowd_demo.extras.lab.claims import experiments
+from crowd_demo.extras.lab.claims.claim import (
+    AGAIN,
+    Case,
+    CaseFinding,
+    Claim,
+    Found,
+    LabScale,
+    blocks_of,
+    claim_verdict,
+    judged,
+    pairs,
+)
 from crowd_demo.host.files import free_name
 from crowd_demo.host.report import write_report
 from crowd_demo.host.streams import duration
@@ -147,7 +157,8 @@ class Results(NamedTuple):
         """The processor and its cores."""
         machine = self.head["machine"]
         assert isinstance(machine, dict)
-        return f"{short_cpu(str(machine.get('cpu', '?')))} x{machine.get('cores', '?')}"
+        name = re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", str(machine.get("cpu", "?")))  # what all are called
+        return f"{name.replace('  ', ' ').strip() or '?'} x{machine.get('cores', '?')}"
 
 
 # --- written ---------------------------------------------------------------------------------------------------------
@@ -225,7 +236,7 @@ def begun(claims: Sequence[Claim], scale: LabScale, folder: Path) -> LabRun:
             path.rename(aside)
             print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
     kept = kept or {}
-    shown = [claim for claim in CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
+    shown = [claim for claim in experiments.CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
     return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_report(record_of(run), path))
 
 
@@ -282,11 +293,6 @@ def ns_per_pair(found: Found, arm: str) -> float | None:
 def _core_ns(found: Found, arm: str, stage: str = "") -> float:
     workers = found.figures.get(arm, {}).get("workers", found.workers)
     return float(np.median(blocks_of(found, arm, stage))) * 1e6 * workers
-
-
-def short_cpu(name: str) -> str:
-    """Without what all processors are called."""
-    return re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", name).replace("  ", " ").strip() or "?"
 
 
 def in_order(found: Found) -> Iterator[str]:

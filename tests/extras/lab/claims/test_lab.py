@@ -19,15 +19,23 @@ from crowd_demo.cli import main
 from crowd_demo.extras.commands.lab import ProgressBar, progress_line
 from crowd_demo.extras.lab.claims import report, results
 from crowd_demo.extras.lab.claims.cases import CallArm, CountedCase, TimedCase, crowds
-from crowd_demo.extras.lab.claims.claim import AGAIN, OWN, QUICK, Answer, CaseFinding, Claim, Found, LabScale, all_of, is_true
-from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
-from crowd_demo.extras.lab.claims.judging import (
+from crowd_demo.extras.lab.claims.claim import (
+    AGAIN,
     FROM,
     HOLDS,
     NOT,
+    OWN,
+    QUICK,
     UNCLEAR,
+    Answer,
+    CaseFinding,
+    Claim,
+    Found,
+    LabScale,
+    all_of,
     claim_verdict,
     faster,
+    is_true,
     judged,
     speed_up,
     suspicious,
@@ -35,6 +43,7 @@ from crowd_demo.extras.lab.claims.judging import (
     two_modes,
     warnings,
 )
+from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
 from crowd_demo.extras.lab.claims.results import LabRun, TimeLeft, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.measure.comparison import TimedBlock

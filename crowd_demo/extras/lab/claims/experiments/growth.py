@@ -13,8 +13,21 @@ from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds
-from crowd_demo.extras.lab.claims.claim import GRIDS, OWN, Answer, Axes, Case, Claim, Found, LabScale, all_of, is_true
-from crowd_demo.extras.lab.claims.judging import blocks_of, faster, pairs
+from crowd_demo.extras.lab.claims.claim import (
+    GRIDS,
+    OWN,
+    Answer,
+    Axes,
+    Case,
+    Claim,
+    Found,
+    LabScale,
+    all_of,
+    blocks_of,
+    faster,
+    is_true,
+    pairs,
+)
 from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.largest import Largest, Rung

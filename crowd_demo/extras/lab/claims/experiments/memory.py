@@ -41,9 +41,9 @@ from crowd_demo.extras.lab.claims.claim import (
     LabScale,
     all_of,
     by_size,
+    is_faster,
     is_true,
 )
-from crowd_demo.extras.lab.claims.judging import is_faster
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.store.sparse_set import SparseSet
 from crowd_demo.sim.store.state import MovingColumns, dtypes_of
@@ -157,11 +157,6 @@ def numpy_delete(store: Store, ids: Ints) -> Store:
     return Store(rows, store.slot, np.array([rows.shape[1]], np.int32))
 
 
-def full_store(entities: int) -> Store:
-    ids = np.arange(entities, dtype=np.int32)
-    return Store(np.tile(ids, (1 + COLUMNS, 1)), ids.copy(), np.array([entities], np.int32))
-
-
 def ids_to_remove(entities: int, order: str) -> Ints:
     count = min(REMOVED, entities // 2)
     if order == "random":
@@ -178,7 +173,8 @@ def who_is_left(store: Store) -> Ints:
 
 
 def removal_arms(entities: int, order: str) -> dict[str, Callable[[], Arm]]:
-    ids, full = ids_to_remove(entities, order), full_store(entities)
+    ids, every = ids_to_remove(entities, order), np.arange(entities, dtype=np.int32)
+    full = Store(np.tile(every, (1 + COLUMNS, 1)), every, np.array([entities], np.int32))
 
     def copied() -> Store:
         return Store(*(column.copy() for column in full))

@@ -21,11 +21,16 @@ from crowd_demo.extras.lab.claims.claim import (
     Found,
     LabScale,
     all_of,
+    below,
+    blocks_of,
     by_size,
+    faster,
+    is_faster,
     is_true,
+    pairs,
+    speed_up,
 )
 from crowd_demo.extras.lab.claims.experiments.memory import allocated_bytes
-from crowd_demo.extras.lab.claims.judging import below, blocks_of, faster, is_faster, pairs, speed_up
 from crowd_demo.extras.walking import nearest, people
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.metrics.avoidance_error import ages, bias, exact_error, stagger_error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
 from crowd_demo.extras.lab.validate.validation_experiment import (
@@ -29,7 +30,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
 from crowd_demo.extras.trajectories import Rectangle, lane_order
 from crowd_demo.sim.fundamental_diagram import MAX_DENSE, Line, weidmann
 
-Curve = Callable[[Doubles], Doubles]  # of the speed, m/s, from the density
+Curve = Callable[[ArrayLike], Doubles]  # of the speed, m/s, from the density
 Plot = Callable[[Axes, Mapping[str, WalkedScenes]], None]
 
 
@@ -48,7 +49,7 @@ def speeds_near(curve: Curve, scatter: float, unit: str, mean: Callable[[WalkedS
     """Return what reads the mean speed at each density, m/s, which is expected to be so near to a curve."""
     def read(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
         for density, run in runs.items():
-            expected = float(curve(np.array(density)))
+            expected = float(curve(density))
             yield Reading(f"speed at {density:g} people/{unit}", mean(run, measures), max(expected - scatter, 0),
                           expected + scatter, "m/s", measured=True)
 
@@ -106,9 +107,9 @@ def single_file(density: float, short: bool) -> WalkScene:
     return ring(LANE, (group,), 20 if short else 40)._replace(tile=LANE.height)
 
 
-def expected_speed(density: Doubles) -> Doubles:
+def expected_speed(density: ArrayLike) -> Doubles:
     """Return the speed of people in single file, m/s, from people/m: each needs 0.36 m, and 1.06 s of the way ahead."""
-    return np.clip((1 / density - STANDING) / TIME_GAP, 0.0, FREE_SPEED)
+    return np.clip((1 / np.asarray(density) - STANDING) / TIME_GAP, 0.0, FREE_SPEED)
 
 
 def overtaken(run: WalkedScene) -> float:
