@@ -19,6 +19,7 @@ from crowd_demo.cli.arguments import (
     found,
     given,
     option,
+    overrides_of,
     refuse,
     report_option,
     size,
@@ -31,7 +32,6 @@ from crowd_demo.host.shutdown import OK
 from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
-    from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
     from crowd_demo.host.recording.format import Script
     from crowd_demo.host.recording.saves import Save
@@ -88,31 +88,15 @@ def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
 
 def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
     """The configuration, and the saved crowd that brings it, with the options' techniques and looks."""
-    from crowd_demo.config.loader import ReadConfig, parse_overrides
+    from crowd_demo.config.loader import ReadConfig
 
-    overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
+    overrides = overrides_of(args, "seed", "threads", "size", "fullscreen")
     if not args.load:
         return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config, None
     from crowd_demo.host.recording.saves import Save, read_save, with_overrides
 
     saved = Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
     return saved.snapshot.config, saved
-
-
-def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
-    """Options that set keys of the configuration; they override --set."""
-    from crowd_demo.config.loader import Override
-    from crowd_demo.config.yaml12 import Location, scalar
-
-    if args.seed is not None:
-        yield Override(Location("--seed"), ("seed",), scalar(args.seed))
-    if args.threads is not None:
-        yield Override(Location("--threads"), ("optimizations", "threads"), scalar(args.threads))
-    if args.size is not None:
-        yield Override(Location("--size"), ("window", "width"), args.size[0])
-        yield Override(Location("--size"), ("window", "height"), args.size[1])
-    if args.fullscreen:
-        yield Override(Location("--fullscreen"), ("window", "fullscreen"), True)
 
 
 def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> int:

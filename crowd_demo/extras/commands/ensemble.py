@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -15,10 +14,11 @@ from crowd_demo.cli.arguments import (
     collected,
     count,
     crowd_options,
-    crowd_overrides,
     file_path,
     mistaken,
     option,
+    overrides_of,
+    parsed,
     print_error,
     refuse,
 )
@@ -34,15 +34,10 @@ if TYPE_CHECKING:
     from crowd_demo.extras.ensemble.table import Table
 
 NAME = "ensemble"
+address = parsed(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", "an address such as tcp://10.0.0.1:8786",
+                 lambda match: match[0])  # of a scheduler
 SAY_EVERY_S = 60.0  # where standard error is no terminal
 MB = 1 << 20
-
-
-def _address(text: str) -> str:
-    """Parse the address of a scheduler: a type for argparse."""
-    if not re.fullmatch(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", text):
-        raise argparse.ArgumentTypeError(f"must be an address such as tcp://10.0.0.1:8786, not {text!r}")
-    return text
 
 
 def _read(args: argparse.Namespace) -> Plan:
@@ -51,7 +46,7 @@ def _read(args: argparse.Namespace) -> Plan:
     lines = list[str]()
     seeds = collected(lines, lambda: seeds_of(args.seeds)) or []
     vary = collected(lines, lambda: parse_varied(args.vary)) or {}
-    overrides = collected(lines, lambda: crowd_overrides(args)) or []
+    overrides = collected(lines, lambda: overrides_of(args, "agents")) or []
     if args.out.exists() and not args.out.is_dir():
         lines.append(f"--out: {args.out} is not a folder")
     refuse(lines)
@@ -173,7 +168,7 @@ run has a row without an error, none failed now, and none that was made twice ha
         OptionGroup(exclusive=True, options=[
             option("--workers", metavar="N", type=count,
                    help="processes of this machine (default: one a core; no more than fit into memory)"),
-            option("--scheduler", metavar="ADDRESS", type=_address,
+            option("--scheduler", metavar="ADDRESS", type=address,
                    help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")]),
         option("--again", action="store_true", help="make all runs once more, and compare their state hashes"),
         option("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)"),

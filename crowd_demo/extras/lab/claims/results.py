@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +40,7 @@ from crowd_demo.extras.lab.claims.claim import (
 from crowd_demo.host.files import free_name
 from crowd_demo.host.report import write_report
 from crowd_demo.host.streams import duration
-from crowd_demo.measure.experiment import Slice, TextTable, header
+from crowd_demo.measure.experiment import Slice, TextTable, header, mapped
 from crowd_demo.measure.statistics import factor, factors, independent_ratio, interval_json, median_interval, milliseconds
 from crowd_demo.registry.texts import reason
 
@@ -97,13 +97,10 @@ class LabRun:
         self._keep(self)
 
     def _measured(self, found: ClaimFindings, case: Case, where: str, left: TimeLeft) -> Iterator[Slice]:
-        parts: Generator[Slice, None, Found] = case.run(self.scale.blocks)
         try:
-            while True:
-                part = next(parts)
-                yield left.slice(f"{where}, {part.text}", case.seconds * part.part)
-        except StopIteration as end:
-            found.findings.append(judged(found.claim, end.value))
+            measured = yield from mapped(case.run(self.scale.blocks), lambda part: left.slice(
+                f"{where}, {part.text}", case.seconds * part.part))
+            found.findings.append(judged(found.claim, measured))
         except ValueError as error:
             found.left_out[case.name] = str(error)
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -63,13 +62,7 @@ class ExperimentResult:
 Walks = dict[float, tuple[WalkScene, Walk]]  # by what the scenes differ in
 
 
-class _Turn(NamedTuple):
-    """An experiment, and who walks it: for each seed the walks of all scenes."""
-
-    experiment: ValidationExperiment
-    walker: SceneWalker
-    why_not: str
-    seeds: list[Walks]
+Turn = tuple[ValidationExperiment, SceneWalker, str, list[Walks]]  # who walks, why not, and for each seed its walks
 
 
 class Validation:
@@ -94,29 +87,30 @@ class Validation:
             share = 1 / len(turns)
             for number in range(len(turns)):
                 turn = turns.popleft()  # whose walks need not be kept
-                if not self.results or self.results[-1].experiment is not turn.experiment:
-                    self.results.append(ExperimentResult(turn.experiment))
+                if not self.results or self.results[-1].experiment is not turn[0]:
+                    self.results.append(ExperimentResult(turn[0]))
                 yield from self._walked(self.results[-1], turn, number * share, share)
         self.done = True
 
-    def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> _Turn:
+    def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> Turn:
         scenes = experiment.scenes(self.short)
         why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
         wanted = self.seeds if walker in self.models else self.seeds[:1]
         seeds = [] if why_not else [{key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()}
                                     for seed in wanted]
-        return _Turn(experiment, walker, why_not, seeds)
+        return experiment, walker, why_not, seeds
 
-    def _walked(self, result: ExperimentResult, turn: _Turn, done: float, share: float) -> Iterator[Slice]:
+    def _walked(self, result: ExperimentResult, turn: Turn, done: float, share: float) -> Iterator[Slice]:
         """Let one model walk the scenes of an experiment, and read the numbers from that."""
-        experiment, name = turn.experiment, turn.walker.name
-        if turn.why_not:
-            result.left_out[name] = turn.why_not
+        experiment, walker, why_not, seeds = turn
+        name = walker.name
+        if why_not:
+            result.left_out[name] = why_not
             return
         by_seed: list[list[Reading]] = []
-        part = share / len(turn.seeds)
+        part = share / len(seeds)
         try:
-            for number, walks in enumerate(turn.seeds):
+            for number, walks in enumerate(seeds):
                 title = f"{experiment.title}, {name}, seed {self.seeds[number]}"
                 runs = yield from _runs(walks, title, done + number * part, part)
                 by_seed.append(list(experiment.read(runs, OWN)))
