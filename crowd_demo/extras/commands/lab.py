@@ -296,7 +296,7 @@ def _validate(args: argparse.Namespace, _: None) -> int:
 
 
 def _shown(validation: Validation, args: argparse.Namespace) -> int:
-    from crowd_demo.extras.lab.validate.page import as_data, terminal, write_page
+    from crowd_demo.extras.lab.validate.validation import as_data, terminal, write_page
     from crowd_demo.measure.experiment import header
 
     record = {**header("validation"), "complete": validation.done, "short": args.short, "seeds": list(validation.seeds),
