@@ -81,8 +81,7 @@ def require(name: str, value: object, kind: type) -> None:
 
 
 WITHOUT_POINT = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
-Whole = Annotated[int, WITHOUT_POINT]
-"""A whole number, which may be written `1e5`, as in JSON schema."""
+Whole = Annotated[int, WITHOUT_POINT]  # may be written `1e5`, as in JSON schema
 
 
 def number(default: float, low: float, high: float, unit: str, what: str, live: str = "step") -> Any:

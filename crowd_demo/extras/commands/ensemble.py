@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from crowd_demo.cli.arguments import (
     print_error,
     refuse,
 )
-from crowd_demo.extras.commands.measuring import has_matplotlib
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine, duration
@@ -52,7 +52,7 @@ def _read(args: argparse.Namespace) -> Plan:
     refuse(lines)
     measures = [name for name in (part.strip() for part in args.measure.split(",")) if name]
     plan = plan_of(args.config, overrides, vary, seeds, args.steps, measures, args.every or min(DEFAULT_EVERY, args.steps))
-    if args.plot and not has_matplotlib():
+    if args.plot and not find_spec("matplotlib"):
         raise ValueError("--plot: matplotlib is not installed: pip install crowd-demo[plot]")
     return plan
 

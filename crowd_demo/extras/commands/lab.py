@@ -28,7 +28,7 @@ from crowd_demo.cli.arguments import (
     tick,
 )
 from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, has_matplotlib, kernels, show, watched
+from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
 from crowd_demo.registry.entries import Technique, Value
@@ -93,7 +93,7 @@ def _flocks(args: argparse.Namespace, config: Config) -> int:
     with ProgressLine("flocks") as line:
         looks, splits, merges = watch(sim, args.steps, lambda done: line.show(f"step {done:,} of {args.steps:,}"))
     return _show_crowd("flocks", f"agents over {args.steps:,} steps", table(looks, splits, merges), args, config, {
-        "state_hash": sim.state_hash(), "looks": [look._asdict() for look in looks], "splits": splits, "merges": merges})
+        "state_hash": sim.state_hash(), "looks": looks, "splits": splits, "merges": merges})
 
 
 def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,
@@ -120,7 +120,7 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
         with ProgressLine("motion") as line:
             flows = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
         return _show_crowd("motion", "people", flow_table(flows), args, config,
-                           {"flow": {tick: each._asdict() for tick, each in flows.items()}})
+                           {"flow": flows})
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)
@@ -268,8 +268,9 @@ def progress_line(name: str) -> ProgressLine:
 def _read_validate(args: argparse.Namespace) -> None:
     from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 
+    lacks_matplotlib = args.out and not find_spec("matplotlib")
     lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS) + found(
-        (args.out and not has_matplotlib(), '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'))
+        (lacks_matplotlib, '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'))
     refuse([] if args.list else lines)
 
 
@@ -302,7 +303,7 @@ def _shown(validation: Validation, args: argparse.Namespace) -> int:
     record = {**header("validation"), "complete": validation.done, "short": args.short, "seeds": list(validation.seeds),
               "experiments": as_data(validation)}
     written = show(terminal(validation) or "nothing was measured", record, args.report)
-    whole = not args.names and not args.short and DOCS.is_dir() and has_matplotlib()
+    whole = not args.names and not args.short and DOCS.is_dir() and find_spec("matplotlib")
     folder = args.out or (DOCS if whole else None)
     if folder and validation.done:
         write_page(validation, folder)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import wait
 from contextlib import closing
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -140,10 +139,6 @@ def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path 
     left = "" if experiment.done else ", stopped before the end"
     body = [str(table), how_to_read] if table.rows else [nothing]
     return show("\n\n".join([f"{head}{left}", *body, *notes]).rstrip(), experiment.record(), path)
-
-
-def has_matplotlib() -> bool:
-    return find_spec("matplotlib") is not None
 
 
 # --- techniques ------------------------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def test_a_murmuration_is_ordered_and_leaves_most_of_the_sky_empty() -> None:
     sim = Simulation(load_config("murmuration"))
     sim.step(600)
     looks, _, _ = watch(sim, 300)
-    assert min(look.order for look in looks) >= 0.9 and min(look.densest for look in looks) >= 0.35
+    assert min(look["order"] for look in looks) >= 0.9 and min(look["densest"] for look in looks) >= 0.35
 
 
 # --- storages are as large as their formulas say, the sparse set by its generations more -----------------------------

@@ -153,13 +153,6 @@ def is_true(condition: bool) -> Answer:
     return "yes" if condition else "no"
 
 
-class ClaimVerdict(NamedTuple):
-    """In words, and whether it holds: everywhere or from a size on."""
-
-    text: str
-    holds: bool
-
-
 # --- ratios ----------------------------------------------------------------------------------------------------------
 
 def speed_up(found: Found, arm: str, over: str | None = None, stage: str = "") -> Interval:
@@ -225,19 +218,19 @@ def judged(claim: Claim, found: Found) -> CaseFinding:
     return CaseFinding(found, answer, {arm: speed_up(found, arm) for arm in list(found.blocks_ms)[1:]}, list(warnings(found)))
 
 
-def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> ClaimVerdict:
+def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> str:
     answers = [finding.answer for finding in findings]
     if not answers:
-        return ClaimVerdict(UNCLEAR, holds=False)
+        return UNCLEAR
     if set(answers) == {"yes"}:
-        return ClaimVerdict(HOLDS, holds=True)
+        return HOLDS
     since = len(answers) - next((number for number, answer in enumerate(reversed(answers)) if answer != "yes"), 0)
     if claim.by_size and since < len(answers):
-        return ClaimVerdict(FROM.format(findings[since].found.case), holds=True)
+        return FROM.format(findings[since].found.case)
     if "no" in answers and (answers[-1] == "no" or not claim.by_size):
         held = answers.count("yes")
-        return ClaimVerdict(NOT + f" (in {held} of {len(answers)} cases it does)" * bool(held), holds=False)
-    return ClaimVerdict(UNCLEAR, holds=False)
+        return NOT + f" (in {held} of {len(answers)} cases it does)" * bool(held)
+    return UNCLEAR
 
 
 # --- warnings --------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def write(run: LabRun, folder: Path) -> list[Path]:
 def verdict_table(run: LabRun) -> Table:
     return [["claim", "question", "source", "verdict"],
             *([each.claim.name, each.claim.question, f"{each.claim.claim} ({each.claim.source})",
-               claim_verdict(each.claim, each.findings).text] for each in run.found)]
+               claim_verdict(each.claim, each.findings)] for each in run.found)]
 
 
 def case_table(found: Found) -> Table:
@@ -132,7 +132,7 @@ def markdown(run: LabRun) -> str:
     for each in run.found:
         claim = each.claim
         lines += [f"## {claim.name}", claim.question, f"**Claim** ({claim.source}): {claim.claim}",
-                  f"**Decided by**: {claim.decided_by}", f"**Verdict**: {claim_verdict(claim, each.findings).text}"]
+                  f"**Decided by**: {claim.decided_by}", f"**Verdict**: {claim_verdict(claim, each.findings)}"]
         for finding in each.findings:
             lines += [f"### {finding.found.case}: {finding.answer}", markdown_table(case_table(finding.found)),
                       *(f"- warning: {warning}" for warning in finding.warnings)]
@@ -161,7 +161,7 @@ def section(each: ClaimFindings, svg: str) -> Iterator[str]:
     yield f'<h2 id="{claim.name}">{html.escape(claim.question)}</h2>'
     yield f"<p><b>Claim</b> ({html.escape(claim.source)}): {html.escape(claim.claim)}</p>"
     yield f"<p><b>Decided by</b>: {html.escape(claim.decided_by)}</p>"
-    yield f"<p><b>Verdict: {html.escape(claim_verdict(claim, each.findings).text)}</b></p>"
+    yield f"<p><b>Verdict: {html.escape(claim_verdict(claim, each.findings))}</b></p>"
     for finding in each.findings:
         yield f"<h3>{html.escape(finding.found.case)}: {finding.answer}</h3>"
         yield as_html([[html.escape(cell) for cell in row] for row in case_table(finding.found)])
@@ -234,7 +234,7 @@ def png_of(figure: Figure) -> bytes:
 
 
 def terminal(run: LabRun) -> str:
-    rows = [(each.claim.name, claim_verdict(each.claim, each.findings).text, each.claim.question) for each in run.found]
+    rows = [(each.claim.name, claim_verdict(each.claim, each.findings), each.claim.question) for each in run.found]
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)
 

@@ -168,7 +168,7 @@ def record_of(run: LabRun) -> dict[str, object]:
 def claim_json(found: ClaimFindings) -> dict[str, object]:
     claim = found.claim
     return {"question": claim.question, "claim": claim.claim, "source": claim.source, "decided_by": claim.decided_by,
-            "verdict": claim_verdict(claim, found.findings).text, "left_out": found.left_out,
+            "verdict": claim_verdict(claim, found.findings), "left_out": found.left_out,
             "cases": [{**finding.found._asdict(), "answer": finding.answer, "warnings": finding.warnings,
                        "ratios": {arm: interval_json(ratio) for arm, ratio in finding.ratios.items()}}
                       for finding in found.findings]}

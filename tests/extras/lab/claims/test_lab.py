@@ -86,7 +86,7 @@ def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
         assert finding.answer in ("yes", "no", "unclear")
     assert name == "against-c" or not found.left_out
     text = report.markdown(run)
-    assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings).text in text
+    assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings) in text
 
 
 @pytest.mark.quick
@@ -464,7 +464,7 @@ def test_of_a_stage() -> None:
     (("yes", "no"), True, HALF), (("no", "unclear"), True, UNCLEAR), (("no", "yes"), False, HALF),
     (("unclear", "yes"), False, UNCLEAR), ((), True, UNCLEAR)])
 def test_a_verdict_of_all_cases(answers: tuple[Answer, ...], by_size: bool, text: str) -> None:
-    assert claim_verdict(claim(by_size), findings(*answers)).text == text
+    assert claim_verdict(claim(by_size), findings(*answers)) == text
 
 
 @pytest.mark.quick
