@@ -120,7 +120,7 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
         with ProgressLine("motion") as line:
             flows = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
         return _show_crowd("motion", "people", flow_table(flows), args, config,
-                           {"flow": flows})
+                           {"flow": {tick: {**figures, "gaps": gaps} for tick, (figures, gaps) in flows.items()}})
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)

@@ -25,7 +25,7 @@ With `--flow`, whether a crowd keeps flowing for minutes. Positions are read eve
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -218,7 +218,8 @@ def ghosts(config: Config) -> Config:
     return config.model_copy(update={"crowd": crowd, "optimizations": with_values(config.optimizations, techniques)})
 
 
-FlowFigures = dict[str, Any]  # after one step of REPORTED, by name; `gaps`: people per metre and second each way, by where
+Gaps = Mapping[str, tuple[float, float]]  # people per metre and second each way, by where a gap is
+FlowFigures = tuple[Figures, Gaps]  # after one step of REPORTED
 
 
 class FlowWatch:
@@ -327,24 +328,24 @@ def _gap_text(watch: FlowWatch, gap: Gap, wanted: float) -> str:
     return f"gap {(gap.last - gap.first) * watch.tile_m:.1f} m at {x:.0f}, {y:.0f}: wanted {wanted:.1f}/(m s), passed"
 
 
-def _figures(watch: FlowWatch, then: PeopleColumns, gaps: dict[str, tuple[float, float]]) -> FlowFigures:
+def _figures(watch: FlowWatch, then: PeopleColumns, gaps: Gaps) -> FlowFigures:
     c = watch.now
     moved = np.hypot(c.x - then.x, c.y - then.y)
     walks = wants_to_walk(then) & wants_to_walk(c) & (c.speed == then.speed)
     minutes = (watch.sim.tick - BEGIN) * watch.sim.dt / 60
     return {"hardly_move": float(np.mean(walks & (moved < HARDLY * HARDLY_S * c.speed))),
             "no_progress_60_s": float(np.mean(watch.waited > 60)), "longest_s": float(watch.waited.max()),
-            "arrivals_per_minute": watch.arrivals / minutes, "trip_m": watch.trips_m / max(watch.arrivals, 1), "gaps": gaps}
+            "arrivals_per_minute": watch.arrivals / minutes, "trip_m": watch.trips_m / max(watch.arrivals, 1)}, gaps
 
 
 def flow_table(found: dict[int, FlowFigures]) -> str:
     """A column for each step, then a line for each gap."""
-    each, ways = list(found.values()), {gap: [f["gaps"][gap] for f in found.values()] for gap in found[REPORTED[0]]["gaps"]}
+    each, gaps = zip(*found.values(), strict=True)
     rows = [("after step", *(f"{tick:,}" for tick in found)),
             ("hardly move: below a quarter of their speed for 3 s", *(f"{f['hardly_move']:.1%}" for f in each)),
             ("no progress for 60 s", *(f"{f['no_progress_60_s']:.1%}" for f in each)),
             ("longest without progress", *(f"{f['longest_s']:.0f} s" for f in each)),
             ("arrivals per minute", *(f"{f['arrivals_per_minute']:.0f}" for f in each)),
             ("mean trip of those who arrive", *(f"{f['trip_m']:.0f} m" for f in each)),
-            *((gap, *(f"{sum(both):.2f} ({min(both):.2f} back)" for both in flows)) for gap, flows in ways.items())]
+            *((gap, *(f"{sum(ways[gap]):.2f} ({min(ways[gap]):.2f} back)" for ways in gaps)) for gap in gaps[0])]
     return aligned(rows)
