@@ -129,9 +129,9 @@ def _conclude(plan: Plan, table: Table, errors: Mapping[str, str], out: Path) ->
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.extras.ensemble.running import Session, all_seconds, capacity, executor_of, run_seconds, warm
 
-    missing, fits = Session(plan, args.out, args.again).missing, capacity(plan.configs)
+    missing, (run_bytes, cores, fit) = Session(plan, args.out, args.again).missing, capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
-    print(f"about {fits.run_bytes // MB:,} MB per run, {fits.at_once} at a time on this machine")
+    print(f"about {run_bytes // MB:,} MB per run, {min(cores, fit)} at a time on this machine")
     if missing:
         with ProgressLine(NAME, SAY_EVERY_S) as line:
             warm([missing[0].config], line.show)

@@ -91,7 +91,7 @@ class LabRun:
                 elif claim.name in self._asked:
                     where = f"{number + 1} of {len(self.claims)}, {claim.name}: {case.name}"
                     yield from self._measured(found, case, where, left)
-                    left.finish(case.seconds)
+                    left.done_s += case.seconds
                     self._keep(self)
         self.done = True
         self._keep(self)
@@ -112,14 +112,11 @@ class TimeLeft:
     """
 
     def __init__(self, expected_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._all, self._done, self._clock, self._began = max(expected_s, 1e-9), 0.0, clock, clock()
-
-    def finish(self, expected_s: float) -> None:
-        self._done += expected_s
+        self._all, self.done_s, self._clock, self._began = max(expected_s, 1e-9), 0.0, clock, clock()
 
     def slice(self, text: str, within_s: float) -> Slice:
         """A slice of the whole; `within_s` of the present case's seconds are done."""
-        done = min(self._done + within_s, self._all)
+        done = min(self.done_s + within_s, self._all)
         return Slice(f"about {duration(self.left_s(done))} left ({text})", done / self._all)
 
     def left_s(self, done_s: float) -> float:
@@ -145,7 +142,6 @@ def _setting(path: Path) -> str | None:
 # --- as a file ---------------------------------------------------------------------------------------------------------
 
 class Results(NamedTuple):
-    path: Path
     head: Mapping[str, object]
     found: Mapping[tuple[str, str], Found]  # by claim and case
 
@@ -208,7 +204,7 @@ def read(path: Path) -> Results:
         assert isinstance(content["machine"], dict) and sum(len(each.blocks_ms) for each in found.values()) <= MAX_ARMS
     except (KeyError, TypeError, AttributeError, AssertionError, ValidationError):
         raise ValueError(f"{path}: is not a results.json of a lab") from None
-    return Results(path, content, found)
+    return Results(content, found)
 
 
 def _found(case: Mapping[str, object]) -> Found:

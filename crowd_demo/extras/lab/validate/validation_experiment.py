@@ -47,6 +47,7 @@ class WalkedScene(NamedTuple):
 
 
 WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experiment differ in: a width, a density
+Plot = Callable[[Axes, Mapping[str, WalkedScenes]], None]  # of what was walked, by the walkers' names
 
 
 class Reading(NamedTuple):
@@ -116,7 +117,7 @@ class ValidationExperiment:
     scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
     read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
     axes: Mapping[str, object]  # of the picture: their labels and limits
-    plot: Callable[[Axes, Mapping[str, WalkedScenes]], None] = lambda axes, walkers: None  # what is expected, and more
+    plot: Plot = lambda axes, walkers: None  # what is expected, and more
     measure: Callable[[WalkedScene, Measures], float] | None = None  # of each scene: a line for each walker
     role: str = FITTED
 

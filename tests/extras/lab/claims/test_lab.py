@@ -190,7 +190,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     for finding in run.found[0].findings:
         assert found.found["toy", finding.found.case]._asdict() == json.loads(json.dumps(finding.found._asdict()))
     assert kept_of(found, QUICK) == found.found and kept_of(found, TINY) is None
-    other = results.Results(found.path, {**found.head, "program": "other"}, found.found)
+    other = results.Results({**found.head, "program": "other"}, found.found)
     assert kept_of(other, QUICK) is None
 
 
@@ -200,7 +200,7 @@ def test_two_results_beside_each_other(tmp_path: Path) -> None:
         found = Found("1 things", 1000, 2, 1, {"old": ms}, figures={"old": {"candidates_per_agent": 9}},
                       hashes={"old": digest})
         head = {"machine": {"cpu": "AMD Toy(R) CPU @ 3 GHz", "cores": 2}}
-        return results.Results(tmp_path, head, {("toy", "1 things"): found})
+        return results.Results(head, {("toy", "1 things"): found})
 
     a, b, other = of([2.0] * 8, "a"), of([1.0] * 8, "a"), of([1.0] * 8, "b")
     assert compared(a, b).rows == [("toy 1 things old", "2.00", "1.00", "2.0x", "2.0-2.0", "same")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +17,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     Axes,
     Exit,
     Measures,
+    Plot,
     Reading,
     ValidationExperiment,
     WalkedScene,
@@ -81,16 +82,14 @@ def read_bottleneck(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]
                       0.8 * wide / narrow, 1.2 * wide / narrow, "times", measured=True)
 
 
-def plot_expected_flow(axes: Axes, widths: Sequence[float]) -> None:
-    """The expected people/s by width, m."""
-    highest = [most(width) * width for width in widths]
-    axes.fill_between(widths, [LEAST * width for width in widths], highest, color="0.9", label="expected")
+def plot_of_flow(flow: Callable[[float], float], style: str, label: str) -> Plot:
+    """Return what plots people/s by width, m: those expected, and those of a publication."""
+    def plot(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+        widths = np.array(sorted(next(iter(walkers.values()))))
+        axes.fill_between(widths, LEAST * widths, widths * list(map(most, widths)), color="0.9", label="expected")
+        axes.plot(widths, list(map(flow, widths)), style, color="0.4", label=label)
 
-
-def plot_bottleneck(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    widths = sorted(next(iter(walkers.values())))
-    plot_expected_flow(axes, widths)
-    axes.plot(widths, [1.9 * width for width in widths], color="0.4", label="Seyfried 2009")
+    return plot
 
 
 FLOW_AXES = {"xlabel": "width, m", "ylabel": "flow, people/s", "ylim": (0, None)}
@@ -104,7 +103,7 @@ BOTTLENECK = ValidationExperiment(
            " Seyfried and others (New insights into pedestrian flow through bottlenecks, 2009), whose flow grows linearly"
            " with the width. Up to 2.8 through openings wider than 2 m, as in the Hermes experiments below",
     numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck,
-    axes=FLOW_AXES, plot=plot_bottleneck, measure=flow_through)
+    axes=FLOW_AXES, plot=plot_of_flow(lambda width: 1.9 * width, "-", "Seyfried 2009"), measure=flow_through)
 
 
 # --- how long a room takes to empty, against the width of its door ---------------------------------------------------
@@ -207,11 +206,6 @@ def wide_bottleneck(width: float, short: bool) -> WalkScene:
     return room_with_opening(120 if short else 350, side, width, 300, length=passage, behind=behind, free=1, tile=tile)
 
 
-def plot_wide(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_expected_flow(axes, list(FLOWS))
-    axes.plot(list(FLOWS), list(FLOWS.values()), "s", color="0.4", label="Hermes 2009")
-
-
 WIDE_BOTTLENECK = ValidationExperiment(
     name="hermes",
     title="Flow through a wide bottleneck",
@@ -222,7 +216,7 @@ WIDE_BOTTLENECK = ValidationExperiment(
            " Experimental study on pedestrian flow through wide bottleneck, 2014. Here at least 1.2, as for narrow"
            " ones; and in proportion to the width, within 20%",
     numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_bottleneck, axes=FLOW_AXES,
-    plot=plot_wide, measure=flow_through, role=HELD_OUT)
+    plot=plot_of_flow(FLOWS.__getitem__, "s", "Hermes 2009"), measure=flow_through, role=HELD_OUT)
 
 
 # --- two rooms and a corridor between them, or two corridors ----------------------------------------------------------

@@ -15,6 +15,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     Axes,
     Exit,
     Measures,
+    Plot,
     Reading,
     ValidationExperiment,
     WalkedScene,
@@ -31,7 +32,6 @@ from crowd_demo.extras.trajectories import Rectangle, lane_order
 from crowd_demo.sim.fundamental_diagram import MAX_DENSE, Line, weidmann
 
 Curve = Callable[[ArrayLike], Doubles]  # of the speed, m/s, from the density
-Plot = Callable[[Axes, Mapping[str, WalkedScenes]], None]
 
 
 def plot_of(curve: Curve, label: str, x: Doubles, scatter: float = 0.0, scatter_share: float = 0.0) -> Plot:
