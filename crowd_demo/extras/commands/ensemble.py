@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from crowd_demo.extras.ensemble.table import Table
 
 NAME = "ensemble"
-address = parsed(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", "an address such as tcp://10.0.0.1:8786",
-                 lambda match: match[0])  # of a scheduler
+address = parsed(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}",  # of a scheduler
+                 "an address such as tcp://10.0.0.1:8786", lambda match: match[0])
 SAY_EVERY_S = 60.0  # where standard error is no terminal
 MB = 1 << 20
 

@@ -293,7 +293,7 @@ def colours_of(sim: Simulation) -> dict[str, Json]:
     return found
 
 
-# --- in a notebook ----------------------------------------------------------------------------------------------------
+# --- in a notebook ---------------------------------------------------------------------------------------------------
 
 # Both the page and the table (trajectories.py) are about the next steps, which a copy of the simulation makes: it stays where
 # it is, so a cell can be run again and gives the same, and the table is about what the page shows.

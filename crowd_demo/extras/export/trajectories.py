@@ -43,7 +43,7 @@ from crowd_demo.host.files import replacing
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Walls
 
-# --- the walkable area as polygons: outlines of its tiles, in Well-Known Text (OGC 06-103r4) ----------------------------
+# --- the walkable area as polygons: outlines of its tiles, in Well-Known Text (OGC 06-103r4) -------------------------
 
 DIGITS = 9  # of corners of tiles: metres and world units have no more that mean anything
 Corner = tuple[int, int]  # column and row of a corner of tiles
@@ -100,7 +100,7 @@ def _onward(ends: dict[Corner, list[Corner]], ring: list[Corner]) -> Corner:
     return there
 
 
-# --- as text -----------------------------------------------------------------------------------------------------------
+# --- as text ---------------------------------------------------------------------------------------------------------
 
 def well_known_text(areas: Sequence[Sequence[Doubles]]) -> str:
     """Return POLYGON or MULTIPOLYGON of areas with their rings, float64[n, 2], whose first point is repeated at the end."""
@@ -215,7 +215,7 @@ class Format(NamedTuple):
         return f'{package} is not installed: pip install "crowd-demo[export]"' if is_absent else ""
 
 
-# --- texts -------------------------------------------------------------------------------------------------------------
+# --- texts -----------------------------------------------------------------------------------------------------------
 
 def pedpy_text(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
     """`# framerate: 10.0` and the unit are what PedPy reads of the comments; which way y grows `crowd-demo play` does."""
@@ -235,7 +235,7 @@ def lines(path: Path, about: About, frames: Iterator[FrameRows], head: str = "id
             file.writelines(line % (person, rows.frame, at_x, at_y) for person, at_x, at_y in people)
 
 
-# --- JuPedSim's database -----------------------------------------------------------------------------------------------
+# --- JuPedSim's database ---------------------------------------------------------------------------------------------
 
 TABLES = """
 CREATE TABLE trajectory_data (frame INTEGER NOT NULL, id INTEGER NOT NULL, pos_x REAL NOT NULL, pos_y REAL NOT NULL,
@@ -271,7 +271,7 @@ def jupedsim_database(path: Path, about: About, frames: Iterator[FrameRows]) -> 
         database.execute("COMMIT")
 
 
-# --- Parquet -----------------------------------------------------------------------------------------------------------
+# --- Parquet ---------------------------------------------------------------------------------------------------------
 
 def parquet(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
     import pyarrow
@@ -419,7 +419,7 @@ def size_text(nbytes: int) -> str:
     return f"{nbytes / MB:,.1f} MB" if nbytes >= MB / 10 else f"{nbytes:,} bytes"
 
 
-# --- as a table, for a notebook ----------------------------------------------------------------------------------------
+# --- as a table, for a notebook --------------------------------------------------------------------------------------
 
 COLUMNS = np.dtype([("id", np.int64), ("frame", np.int64), ("x", np.float64), ("y", np.float64)])
 

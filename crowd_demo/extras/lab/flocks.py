@@ -90,7 +90,8 @@ def look(sim: Simulation, x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, floc
     members = np.unique(flock, return_counts=True)[1] / len(x)
     return {"tick": sim.tick, "order": order_of(vx, vy, np.column_stack((asked, near))),
             "densest": densest_share(x, y, float(sim.terrain.walls.tile), sim.terrain.kinds.shape),
-            "strays": strays_of(x, y, asked, near), "flocks": int((members >= FLOCK).sum()), "largest": float(members.max())}
+            "strays": strays_of(x, y, asked, near),
+            "flocks": int((members >= FLOCK).sum()), "largest": float(members.max())}
 
 
 # --- from one moment to the next -------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
     return figures, {**watch(sim), "idle": idle_share(sim)} if watched else None
 
 
-# --- whether it keeps flowing ------------------------------------------------------------------------------------------
+# --- whether it keeps flowing ----------------------------------------------------------------------------------------
 
 REPORTED = 4000, 12_000  # steps
 LOOK, BEGIN, WINDOW = 6, 1000, 3000  # steps; gaps are watched in the last WINDOW ones

@@ -149,7 +149,8 @@ def page(run: LabRun, plots: Mapping[str, str]) -> str:
     linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
               for row in rows]
     body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines(run)),
-            as_html([head, *linked], "text"), "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", html.escape(HOW_TO_READ)) + "</p>"]
+            as_html([head, *linked], "text"),
+            "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", html.escape(HOW_TO_READ)) + "</p>"]
     for each in run.found:
         body += section(each, plots.get(each.claim.name, ""))
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from crowd_demo.cli import main
 from crowd_demo.extras.commands.lab import ProgressBar, progress_line
 from crowd_demo.extras.lab.claims import report, results
-from crowd_demo.extras.lab.claims.cases import CallArm, CountedCase, TimedCase, crowds
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,
     FROM,
@@ -28,12 +27,16 @@ from crowd_demo.extras.lab.claims.claim import (
     QUICK,
     UNCLEAR,
     Answer,
+    CallArm,
     CaseFinding,
     Claim,
+    CountedCase,
     Found,
     LabScale,
+    TimedCase,
     all_of,
     claim_verdict,
+    crowds,
     faster,
     is_true,
     judged,

@@ -19,8 +19,23 @@ from pathlib import Path
 import numpy as np
 
 from crowd_demo.config.model import Config
-from crowd_demo.extras.lab.claims.cases import Arm, CrowdArm, TimedCase, Values, configured, side_of
-from crowd_demo.extras.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale, below, speed_up
+from crowd_demo.extras.lab.claims.claim import (
+    OWN,
+    Answer,
+    Arm,
+    Case,
+    Claim,
+    CrowdArm,
+    Figures,
+    Found,
+    LabScale,
+    TimedCase,
+    Values,
+    below,
+    configured,
+    side_of,
+    speed_up,
+)
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import machine
 

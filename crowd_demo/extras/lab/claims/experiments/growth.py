@@ -12,18 +12,22 @@ import numpy as np
 from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds
 from crowd_demo.extras.lab.claims.claim import (
     GRIDS,
     OWN,
     Answer,
+    Arm,
     Axes,
+    CallArm,
     Case,
     Claim,
     Found,
     LabScale,
+    TimedCase,
+    Values,
     all_of,
     blocks_of,
+    crowds,
     faster,
     is_true,
     pairs,

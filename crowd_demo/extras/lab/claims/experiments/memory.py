@@ -29,20 +29,26 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, CountedCase, TimedCase, Values, crowds, memory_order
 from crowd_demo.extras.lab.claims.claim import (
     COMPACTING,
     SORTING,
     Answer,
+    Arm,
+    CallArm,
     Case,
     Claim,
+    CountedCase,
     Figures,
     Found,
     LabScale,
+    TimedCase,
+    Values,
     all_of,
     by_size,
+    crowds,
     is_faster,
     is_true,
+    memory_order,
 )
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.store.sparse_set import SparseSet

@@ -19,8 +19,22 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import kernel, launch
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, CrowdArm, TimedCase, configured, side_of
-from crowd_demo.extras.lab.claims.claim import OWN, Answer, Claim, Figures, Found, all_of, by_size, faster
+from crowd_demo.extras.lab.claims.claim import (
+    OWN,
+    Answer,
+    Arm,
+    CallArm,
+    Claim,
+    CrowdArm,
+    Figures,
+    Found,
+    TimedCase,
+    all_of,
+    by_size,
+    configured,
+    faster,
+    side_of,
+)
 
 if TYPE_CHECKING:
     from taichi import Field
@@ -205,7 +219,7 @@ LIBRARIES = {
 
 
 def positions(agents: int) -> tuple[Floats, Floats]:
-    """Uniform in a square in which each has `cases.NEIGHBOURS`, float32[agents] each."""
+    """Uniform in a square in which each has `claim.NEIGHBOURS`, float32[agents] each."""
     x, y = np.floor(np.random.default_rng(0).uniform(0, side_of(agents, float(RADIUS)), (2, agents)) * PARTS) / PARTS
     return x.astype(np.float32), y.astype(np.float32)
 

@@ -11,17 +11,22 @@ import pygame
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import kernel, launch, run
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, configured, crowds
 from crowd_demo.extras.lab.claims.claim import (
     NOTES,
     Answer,
+    Arm,
+    CallArm,
     Case,
     Claim,
     Figures,
     Found,
     LabScale,
+    TimedCase,
+    Values,
     all_of,
     by_size,
+    configured,
+    crowds,
     faster,
     is_faster,
 )

@@ -7,26 +7,32 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from crowd_demo.extras.lab.claims.cases import Arm, CrowdArm, TimedCase, Values, configured, crowds, memory_order
 from crowd_demo.extras.lab.claims.claim import (
     NOTES,
     OWN,
     SORTING,
     TAY,
     Answer,
+    Arm,
     Axes,
     Case,
     Claim,
+    CrowdArm,
     Figures,
     Found,
     LabScale,
+    TimedCase,
+    Values,
     all_of,
     below,
     blocks_of,
     by_size,
+    configured,
+    crowds,
     faster,
     is_faster,
     is_true,
+    memory_order,
     pairs,
     speed_up,
 )

@@ -45,8 +45,8 @@ def times_through(run: WalkedScene, measures: Measures) -> Doubles:
     return measures.crossings(run.walked, gate(run.scene.floor[1]))[1]
 
 
-def room_with_opening(people: int, side: float, width: float, seconds: float, *, length: float = 0.5, behind: float = 3.5,
-                      free: float = 2.0, tile: float = TILE) -> WalkScene:
+def room_with_opening(people: int, side: float, width: float, seconds: float, *, length: float = 0.5,
+                      behind: float = 3.5, free: float = 2.0, tile: float = TILE) -> WalkScene:
     """Return a room with an opening of that width in the middle of its right side, and `behind` it another room.
 
     The opening is `length` metres long. People begin at least `free` metres before it.
