@@ -1,4 +1,4 @@
-"""The public face: what scripts and notebooks import from `crowd_demo`. Whatever is not listed here may change tomorrow."""
+"""The public API: what scripts and notebooks import from `crowd_demo`. Everything else may change."""
 
 from __future__ import annotations
 
@@ -31,18 +31,13 @@ PIXEL_BYTES, ROW_BYTES = 16, 128  # of memory for a pixel of a picture, and for 
 
 
 class Simulation(simulation.Simulation):
-    """A crowd and its world, made from a `Config`: `step`, look, change `optimizations`, `step` on.
+    """A crowd and its world, made from a `Config`.
 
-    `sim.agents.by_id()` gives all columns in the order of ids, as read-only arrays; `sim.profile.counters` the work of the
-    last step; `sim.profile.step_ms()` the time of each stage; `sim.state_hash()` what no exact technique can change. A
-    simulation can be pickled and copied; it has no global state, so several can live side by side.
+    A simulation can be pickled and copied. It has no global state, so several can live side by side.
     """
 
     def apply(self, action: Action) -> None:
-        """Do something to the crowd before the next step, and record it in `history`.
-
-        Raises ValueError, in one line, for values that the action cannot have, or if it is impossible now.
-        """
+        """Apply an action before the next step, and record it in `history`. Raises ValueError if it is impossible."""
         if not isinstance(action, tuple(ACTIONS.values())):
             raise TypeError(f"action: must be one such as Populate(500), not {action!r:.60}")
         super().apply(checked(action))
@@ -62,12 +57,12 @@ class Simulation(simulation.Simulation):
 
     def picture(self, width: SupportsIndex = 1280, height: SupportsIndex = 720, center: ArrayLike | None = None,
                 zoom: SupportsFloat | None = None) -> Bytes:
-        """The crowd as the window would show it, without the HUD: uint8[height, width, 3], red, green, blue.
+        """Return the crowd as the window shows it, without the HUD: uint8[height, width, 3], red, green, blue.
 
-        `center`, two numbers in world units, and `zoom` in pixels a unit are the configuration's if they are not given,
-        and else fit the whole world. Needs no display. Raises ValueError for a side that is not from 1 to 16,384 pixels,
-        for more pixels than there is memory for, for a zoom that is not above 0 and for numbers that are not finite,
-        TypeError for sides that are no whole numbers.
+        `center` is a point in world units, `zoom` in pixels per unit. Without them the configuration's are
+        used, or the picture fits the whole world. Needs no display. Raises ValueError for sides that are not
+        from 1 to 16,384 pixels, for more pixels than fit into memory, and for numbers that are not finite.
+        Raises TypeError for sides that are not whole.
         """
         size = _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE)
         if short := shortage(size[0] * size[1] * PIXEL_BYTES):
@@ -85,11 +80,11 @@ class Simulation(simulation.Simulation):
         return np.ascontiguousarray(pygame.surfarray.array3d(picture.draw()).swapaxes(0, 1))
 
     def show(self, width: SupportsIndex = 800, height: SupportsIndex = 450, steps: SupportsIndex = 600) -> PlayedRun:
-        """The next `steps` steps as a page that plays, which a notebook shows in an area of so many pixels.
+        """Return the next steps as a page that plays in a notebook, in an area of `width` x `height` pixels.
 
-        It is the page of `crowd-demo export`: a text of HTML in memory (`.page`), without a server or a network. A copy
-        makes the steps; the simulation stays where it is. Raises ValueError for a size below 1 and a negative number of
-        steps, TypeError for what is no whole number.
+        The page is that of `crowd-demo export`: HTML in memory (`.page`), without a server or a network. A copy
+        makes the steps, so the simulation stays where it is. Raises ValueError for a size below 1 and a
+        negative number of steps.
         """
         from crowd_demo.extras.export.page import played
 
@@ -98,12 +93,12 @@ class Simulation(simulation.Simulation):
 
     def trajectories(self, every: SupportsIndex = 6, steps: SupportsIndex = 600,
                      metres: bool | np.bool_ = True) -> TrajectoryTable:
-        """Who is where in each of the next `steps` steps that `every` divides, the present state first.
+        """Return the positions in the current state and after every few of the next steps.
 
-        A record array with the fields id, frame (int64), x and y (float64; metres as the map or the played file counts,
-        or world units). An id is one person: a newborn or a newcomer at an exit has an id of its own. `.to_pandas()`
-        makes a DataFrame, where pandas is installed. A copy makes the steps, as in `show`. Raises ValueError for `every`
-        below 1, a negative number of steps and more rows than there is memory for, TypeError for what is no whole number.
+        A record array with the fields id, frame (int64), x and y (float64, in the metres of the map or the
+        played file, or in world units). An id is one person: a newborn or a newcomer at an exit has a new id.
+        `.to_pandas()` makes a DataFrame, where pandas is installed. A copy makes the steps, as in `show`.
+        Raises ValueError for `every` below 1, a negative number of steps, and more rows than fit into memory.
         """
         every, steps = _whole("every", every, 1, MAX_STEPS), _whole("steps", steps, 0, MAX_STEPS)
         if not isinstance(metres, bool | np.bool_):

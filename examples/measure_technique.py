@@ -1,14 +1,15 @@
-"""What a technique gives: milliseconds a step with each of its values, and the proof that the crowd stayed the same.
+"""Measure a technique: milliseconds per step with each of its values, and the proof that the crowd is identical.
 
     python examples/measure_technique.py neighbours none linked sorted aabb_tree --agents 5000
     python examples/measure_technique.py stagger.avoidance 1 2 4
 
-The values take turns for several rounds, and the best round counts, so a busy moment of the machine affects all values alike.
+The values are interleaved for several rounds, and the median counts, so a busy moment of the machine affects all values alike.
 `crowd-demo sweep` does the same with intervals and counters.
 """
 
 import argparse
 import time
+from statistics import median
 
 from crowd_demo import Simulation, load_config
 
@@ -16,7 +17,7 @@ ROUNDS = 5
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Milliseconds a step with each value of a technique.")
+    parser = argparse.ArgumentParser(description="Milliseconds per step with each value of a technique.")
     parser.add_argument("technique", help="a path under `optimizations`, such as neighbours or reorder.every")
     parser.add_argument("values", nargs="+")
     parser.add_argument("--config", default="20k-flock")
@@ -32,7 +33,7 @@ def main() -> None:
 
     hashes = {value: crowd.state_hash() for value, crowd in crowds.items()}
     for value in args.values:
-        print(f"{value:12} {min(times[value] for times in rounds):8.3f} ms a step   {hashes[value]}")
+        print(f"{value:12} {median(times[value] for times in rounds):8.3f} ms per step   {hashes[value]}")
     same = len(set(hashes.values())) == 1
     print("one crowd, to the last bit" if same else "not the same crowd: this technique is approximate")
 

@@ -1,6 +1,6 @@
 """Slow, obvious versions of every kernel of the simulation: brute force over all pairs, one agent at a time.
 
-They follow docs/model.md. Where the model fixes the rounding, they do it in float32 and integers and the kernels must agree
+They follow docs/model*.md. Where the model fixes the rounding, they do it in float32 and integers and the kernels must agree
 to the last bit; `*_ideal` are the same rules in float64 without any rounding.
 """
 

@@ -1,4 +1,4 @@
-"""Slow, obvious versions of what birds do, from docs/model.md; `reference.py` has what all behaviours share."""
+"""Slow, obvious versions of what birds do, from docs/model_birds_crates.md; `reference.py` has what all behaviours share."""
 
 from typing import Any
 

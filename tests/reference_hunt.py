@@ -1,4 +1,4 @@
-"""Slow, obvious versions of what predators and prey do, from docs/model.md."""
+"""Slow, obvious versions of what predators and prey do, from docs/model_birds_crates.md."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Springs one link at a time, as docs/model.md rounds them; positions and velocities by id."""
+"""Springs one link at a time, as docs/model_birds_crates.md rounds them; positions and velocities by id."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Slow, obvious versions of what people do in a step: who is let in, how states change, and how they walk (docs/model.md)."""
+"""Slow, obvious versions of admission, states and walking of people (docs/model_people.md)."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who is where at a tick of `playback`: docs/model.md, "Playback", one person after the other."""
+"""Who is where at a tick of `playback`: docs/model_birds_crates.md, "Playback", one person after the other."""
 
 import math
 from bisect import bisect_right

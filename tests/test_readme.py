@@ -14,7 +14,8 @@ from crowd_demo.profile import Profile
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 PICTURES = ROOT.resolve() / "docs/pictures"  # not in a source archive
-FOLDERS = ("crowd_demo", "tests", "docs", "benchmarks", "assets", "examples")
+FOLDERS = ("crowd_demo", "tests", "tools", "benchmarks", "assets", "examples")
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks/README.md"]
 pytestmark = pytest.mark.quick
 
 
@@ -25,7 +26,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+    for page in PAGES:
         for target in page.read_text("utf-8").split("](")[1:]:
             path, _, heading = target.split(")")[0].partition("#")
             if "://" not in path and (PICTURES.is_dir() or PICTURES not in (page.parent / path).resolve().parents):
@@ -37,7 +38,7 @@ def test_links_lead_somewhere() -> None:
 def test_every_python_file_that_a_page_names_exists() -> None:
     """By its path from the top of the repository, or by the end of it: `sim/world.py`, `world.py`."""
     here = {f"/{path.relative_to(ROOT).as_posix()}" for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+    for page in PAGES:
         for name in re.findall(r"`([\w./-]+\.py)`", page.read_text("utf-8")):
             assert any(path.endswith(f"/{name}") for path in here), f"{page.name}: {name}"
 

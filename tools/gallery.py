@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pygame
+from PIL import Image
 
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
@@ -23,10 +24,12 @@ from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
 from crowd_demo.registry.built_in import OWN_COLOURS as COLOUR_MODES
 from crowd_demo.registry.built_in import OWN_OVERLAYS as OVERLAYS
+from crowd_demo.registry.techniques import BY_PATH
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures/window"
 WINDOW, OVERLAY, INSPECTED, COLOURED = (1280, 720), (960, 540), (800, 450), (640, 360)  # pixels
 COMPACT = "window.hud=compact"
+FILM_HZ, FILM_QUALITY = 12, 40
 
 
 class Visit:
@@ -229,8 +232,54 @@ def side_by_side() -> None:
         it.save("side-by-side")
 
 
+class Film:
+    """Pictures of a visit, as an animation in WebP that repeats."""
+
+    def __init__(self, it: Visit, size: tuple[int, int]) -> None:
+        self._it, self._size = it, size
+        self._pictures: list[Image.Image] = []
+
+    def shoot(self, seconds: float, lapse: float = 1.0) -> None:
+        """Take what lasts so long in the film, `lapse` times as long in the program."""
+        for _ in range(round(seconds * FILM_HZ)):
+            self._it.wait(lapse / FILM_HZ)
+            surface = pygame.transform.smoothscale(pygame.display.get_surface(), self._size)
+            self._pictures.append(Image.frombytes("RGB", self._size, pygame.image.tobytes(surface, "RGB")))
+
+    def save(self, path: Path) -> None:
+        first, *others = self._pictures
+        first.save(path, save_all=True, append_images=others, duration=round(1000 / FILM_HZ), loop=0,
+                   quality=FILM_QUALITY, method=6)
+        print(f"{path.name}: {len(self._pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
+
+
+def film() -> None:
+    """The README's animation: lanes off and their card, down to brute force and back, the frozen view from outside."""
+    with visit("20k", COMPACT, size=(1200, 675)) as it:
+        it.switch("simd", seconds=20.0)  # both values are compiled, and the card is over
+        it.switch("simd", seconds=20.0)
+        frames = Film(it, (800, 450))
+        frames.shoot(1.0)
+        it.do("simd")
+        frames.shoot(2.6, lapse=5.0)
+        it.do("simd")
+        frames.shoot(0.6)
+        structure = it.program.sim.optimizations.neighbours
+        it.program.techniques.choose(BY_PATH["neighbours"], "none")
+        frames.shoot(1.6, lapse=3.0)
+        it.program.techniques.choose(BY_PATH["neighbours"], structure)
+        frames.shoot(1.4, lapse=3.0)
+        it.do("freeze")
+        frames.shoot(0.4)
+        for _ in range(round(1.4 * FILM_HZ)):
+            it.program.camera.zoom_at(600, 337, 0.94)
+            frames.shoot(1 / FILM_HZ)
+        frames.shoot(1.0)
+        frames.save(FOLDER / "film.webp")
+
+
 PICTURES = {function.__name__.replace("_", "-"): function for function in (
-    card, apart, dialogs, tour, tools, evacuation, overlays, colours, inspector, side_by_side)}
+    card, apart, dialogs, tour, tools, evacuation, overlays, colours, inspector, side_by_side, film)}
 
 
 def main(names: Sequence[str]) -> int:

@@ -1,8 +1,14 @@
-"""The pages of docs/reference: techniques, keys, scenarios, configuration and command line, from the program's own entries."""
+"""The pages of docs/reference, from the program's own entries, signatures, docstrings and comments."""
 
+import ast
+import inspect
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from textwrap import dedent
+from types import FunctionType, MethodType
 from typing import Any
 
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, OptionGroup
@@ -10,8 +16,15 @@ from crowd_demo.cli.main import load_command
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.host import report
+from crowd_demo.host.recording.recording import Player
+from crowd_demo.measure.outcome import Outcome
+from crowd_demo.registry import entries
 from crowd_demo.registry.actions import HEADINGS
-from crowd_demo.registry.entries import GROUPS
+from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
+from crowd_demo.registry.entries import GROUPS, ColourEntry, OverlayEntry
+from crowd_demo.registry.readouts import READOUTS
+from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"
@@ -32,11 +45,38 @@ SCENARIO_TEXT = """A configuration is a YAML file: a shipped name, a path, or a 
 `F2` lists all of them and opens one in the running window.
 A key that a file leaves out has its default ([Configuration](configuration.md)).
 """
+OVERLAY_TEXT = """`F10` lists the overlays, which draw over the crowd or on the ground. `Q` goes through the colour modes.
+[Window](../window.md#overlays) explains how to use them. Neither changes the crowd.
+"""
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
 CONFIG_TEXT = """Every key of a configuration file, with its default. `--set KEY=VALUE` changes one on the command line, and
 `--print-config` prints all values in effect. Invalid input is reported in one line with file, line and key.
 """
-COMMAND_TEXT = "`crowd-demo COMMAND --help` prints the same.\n"
+COMMAND_TEXT = "`crowd-demo COMMAND --help` prints the same. [What the commands share](../api.md#the-command-line).\n"
+MODULES = ("crowd_demo", "crowd_demo.extras.ensemble", "crowd_demo.grid", "crowd_demo.sprites")
+MEMBERS = {"Config": (), "Plan": (), "SpriteSheet": (), "Simulation": (
+    "step", "play", "state_hash", "picture", "show", "trajectories", "populate", "place", "set_walls", "apply", "snapshot",
+    "restore", "from_snapshot", "optimizations", "dt", "states", "population")}
+ATTRIBUTES = {
+    "Config": "Each key and its default is on the page [Configuration](configuration.md).",
+    "Simulation": """- `agents.by_id()`: a NamedTuple of read-only copies of all columns in the order of ids
+- `agents.count`, `tick`, `config`: the number of agents, the number of steps, the configuration
+- `history`: a list of (tick, action)
+- `profile.counters`: counters of the last step, such as `candidates_per_agent`, `neighbours_per_agent` and `due`
+- `profile.step_ms(last=1024)`: milliseconds per step by stage: the median of the steps in which it ran, times their share""",
+}
+PLUGIN_TEXT = """The fields of the records in `crowd_demo.registry.entries` ([how to](../tutorials/behaviour.md)).
+An invalid field is named on standard error, and the entry is left out.
+"""
+REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
+Times are milliseconds over all frames except the first `warmup_frames`. A value that this system cannot measure is null.
+"""
+FILE_TEXT = "Nothing in a file is trusted when it is read, and files contain no pickles.\n"
+FILES = {"Saves: `.crowd`": "sim.save_format", "Recordings: `.replay`": "host.recording.format",
+         "Trajectories: `.txt`, `.sqlite`, `.parquet`, `.csv`": "extras.export.trajectories",
+         "Pages that play: `.html`": "extras.export.page", "Tables of an ensemble": "extras.ensemble.table",
+         "Records of measurements": "measure.experiment", "Times of the last second: `.csv`": "host.report"}
+COMMENTED = re.compile(r"^ +\"?(\w+)\"?: (.+?)(?: = (.+?))?,?(?:  # (.*))?$", re.MULTILINE)  # a field or key
 
 
 def pages() -> dict[Path, str]:
@@ -44,10 +84,19 @@ def pages() -> dict[Path, str]:
     made = {
         "techniques": ("Techniques", TECHNIQUE_TEXT, technique_tables()),
         "keys": ("Keys", KEY_TEXT, key_tables()),
+        "overlays": ("Overlays and colours", OVERLAY_TEXT, "\n\n".join((
+            "## Overlays", pictures("overlay", OWN_OVERLAYS), "## Colour modes", pictures("colours", OWN_COLOURS)))),
         "scenarios": ("Scenarios and tours", SCENARIO_TEXT, "\n\n".join((
             "## Scenarios", listed(list_configs()), "## Tours", TOUR_TEXT, listed(list_tours())))),
         "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_tables())),
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_tables())),
+        "python": ("Python API", "[How to use it](../api.md).\n", "\n\n".join(api_entries())),
+        "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_tables())),
+        "readings": ("Stages, readings and measures", "The texts are those of the tooltips.\n",
+                   "\n\n".join(reading_tables())),
+        "report": ("Report", REPORT_TEXT, "\n\n".join(report_tables())),
+        "files": ("File formats", FILE_TEXT, "\n\n".join(
+            f"## {title}\n\n{file_format(name)}" for title, name in FILES.items())),
     }
     return {FOLDER / f"{name}.md": f"# {title}\n\n{MADE}\n\n{text}\n{content}\n"
             for name, (title, text, content) in made.items()}
@@ -61,6 +110,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def listed(files: Mapping[str, Path]) -> str:
     """Shipped files, each with its description."""
     return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+
+
+def pictures(kind: str, entries: Iterable[OverlayEntry | ColourEntry]) -> str:
+    """What each overlay or colour mode shows, and its picture (gallery.py)."""
+    named = ((getattr(entry, "label", entry.name), entry) for entry in entries)
+    return "\n\n".join(f"**{label}**{'' if entry.name == label else f' (`{entry.name}`)'}: {entry.why}\n\n"
+                       f"![{label}](../pictures/window/{kind}-{label}.jpg)" for label, entry in named)
 
 
 def technique_tables() -> str:
@@ -119,3 +175,77 @@ def command_tables() -> Iterator[str]:
                 for group in groups for option, settings in group.options]
         usage = f"`crowd-demo {'' if name == RUN else name + ' '}[OPTION ...]`: {what}."
         yield f"## {name}\n\n{usage}\n\n{table(('option', ''), rows)}"
+
+
+def file_format(name: str) -> str:
+    """What the docstring of a module has about its files."""
+    return (inspect.getdoc(import_module(f"crowd_demo.{name}")) or "").partition("Format:\n\n")[2]
+
+
+def api_entries() -> Iterator[str]:
+    """Yield a chapter for each public module, with its functions and classes."""
+    for name in MODULES:
+        module = import_module(name)
+        yield f"## {name.replace('.extras', '')}"
+        for public, each in ((public, getattr(module, public)) for public in module.__all__):
+            if callable(each):
+                own = getattr(each, "_defn", each)  # what an intrinsic of Numba is made of
+                yield f"### {public}\n\n`{signature(own)}`\n\n{inspect.getdoc(own)}"
+            if inspect.isclass(each):
+                yield from filter(None, (ATTRIBUTES.get(public, ""), members(each, MEMBERS.get(public, tuple(vars(each))))))
+
+
+def members(kind: type, names: Sequence[str]) -> str:
+    """A list of the methods and properties of a class that have a docstring."""
+    return "\n".join(
+        f"- `{signature(each) if callable(each) else name}`: {' '.join(each.__doc__.split())}"
+        for name, each in ((name, getattr(kind, name)) for name in names if not name.startswith("_"))
+        if isinstance(each, FunctionType | MethodType | property) and each.__doc__)
+
+
+def signature(called: Any) -> str:
+    """The call of a function or class as its source has it; the name alone of a class without an `__init__` of its own."""
+    function = called.__init__ if inspect.isclass(called) else called
+    if not getattr(function, "__module__", "").startswith("crowd_demo"):
+        return str(called.__name__)
+    tree: Any = ast.parse(dedent(inspect.getsource(function))).body[0]
+    tree.args.args = [each for each in tree.args.args if each.arg not in ("self", "cls", "context")]
+    returns = f" -> {ast.unparse(tree.returns)}" if tree.returns and function is called else ""
+    return f"{called.__name__}({ast.unparse(tree.args)}){returns}"
+
+
+def record_tables() -> Iterator[str]:
+    """Yield a table for each record of a plugin, and one for the types of its fields."""
+    for kind in (entries.Plugin, entries.Technique, entries.StageEntry, entries.BehaviourEntry, entries.OverlayEntry,
+                 entries.ColourEntry, entries.MeasureEntry):
+        yield (f"## {kind.__name__}\n\n{inspect.getdoc(kind)}\n\n"
+               f"{table(('field', 'type', 'default', 'meaning'), fields(kind))}")
+    yield "## Types of fields\n\n" + table(("type", "must be"), (
+        (f"`{name}`", kind.__metadata__[0].be) for name, kind in vars(entries).items()
+        if isinstance(getattr(kind, "__metadata__", [0])[0], entries.Must)))
+
+
+def fields(kind: Any) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the fields of a record, or the keys of a dictionary, from its source: name, type or value, default, comment."""
+    body = re.sub(r'"""(.|\n)*?"""', "", inspect.getsource(kind)).partition("@property")[0]
+    return ((f"`{name}`", f"`{each}`", f"`{default}`" if default else "", comment)
+            for name, each, default, comment in COMMENTED.findall(body))
+
+
+def report_tables() -> Iterator[str]:
+    """Yield the fields of a report, and those of its parts about a scenario and a replay."""
+    for title, part in (("Report", report.report), ("`outcome`: of a scenario that asks a question", Outcome),
+                        ("`replay`: of a replay", Player.report)):
+        yield f"## {title}\n\n{table(('field', ''), ((name, what) for name, _, _, what in fields(part) if what))}"
+
+
+def reading_tables() -> Iterator[str]:
+    """The tables of stages, readings and measures."""
+    tables = (
+        ("Stages", ("part", "stage", "what it does"), ((each.part, each.name, each.about) for each in STAGES.values())),
+        ("Readings", ("reading", "what it is", "what to make of it"),
+         ((label, each.what, each.good) for label, each in READOUTS.items())),
+        ("Measures of a run", ("measure", "what it is", "unit", "of a run", "behaviour"),
+         ((f"`{each.name}`", each.why, each.unit, each.fold, ", ".join(each.behaviours) or "all")
+          for each in MEASURES.values())))
+    return (f"## {title}\n\n{table(head, rows)}" for title, head, rows in tables)

@@ -2,14 +2,10 @@
 
     configs/schema.json    from the models of the configuration
     tours/schema.json      from those of a tour
-    docs/reference/        techniques, keys, scenarios, configuration, command line (reference_pages.py)
-    docs/tutorial.md       the code of examples/first_behaviour
+    docs/reference/        all pages (reference_pages.py)
+    docs/tutorials/behaviour.md   the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
-    docs/ensemble.md       the table of measures
-    docs/glossary.md       the stages of a frame, and the numbers of the HUD
-    docs/window.md         the table of overlays
-    crowd_demo/registry/terms.py   the terms of docs/model.md in which numbers stand
-    docs/gallery.md        the captions of overlays and of colour modes
+    crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
@@ -24,7 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -32,26 +28,22 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
 from crowd_demo.registry.plugins import installed
-from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import STAGES
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test loads this file
 from reference_pages import pages, table
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorial.md"
-ENSEMBLE = ROOT / "docs/ensemble.md"
-GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
-WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
-MODEL, TERMS = ROOT / "docs/model.md", ROOT / "crowd_demo/registry/terms.py"
+SCHEMA, TUTORIAL = ROOT / "configs/schema.json", ROOT / "docs/tutorials/behaviour.md"
+TOURS, TOUR_SCHEMA = ROOT / "docs/tours.md", ROOT / "tours/schema.json"
+TERMS = ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
-CHAPTERS = {"crowd": ("The crowd", "The world", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
-            "crates": ("The crates", "Birth"), "links": ("Links",)}  # of the model's page, by section of the configuration
-TERMS_HEAD = '''"""For each number of the behaviours and of links the formula of docs/model.md in which it stands.
+CHAPTERS = {  # pages of the model and chapters of them, by section of the configuration
+    "crowd": ("model_people", "model_maps", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
+    "crates": ("The crates", "Birth"), "links": ("Links",)}
+TERMS_HEAD = '''"""For each number of the behaviours and of links the formula of docs/model*.md in which it stands.
 
-Made by tools/regenerate.py from that page.
+Made by tools/regenerate.py from these pages.
 """
 
 # ruff: noqa: E501
@@ -65,7 +57,7 @@ PICTURES = {
                              "--set", "camera.center=[1500, 1090]"]),
 }
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
-                    "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
+                    "--vary", "optimizations.avoidance=anticipate,slow_down", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
 FULL = ["--frames", "1500", "--set", "window.hud=off"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=off"]
@@ -106,32 +98,21 @@ def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
     texts = {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), TERMS: terms_file(),
              TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), **pages()}
-    for path, name, content in (
-            (TOURS, "numbers", table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))),
-            (GLOSSARY, "stages", table(("part", "stage", "what it does"), (
-                (stage.part, stage.name, stage.about) for stage in STAGES.values()))),
-            (GLOSSARY, "readouts", table(("number", "what it is"), (  # the tooltips say what to make of each, too
-                (label, readout.what) for label, readout in READOUTS.items()))),
-            (WINDOW, "overlays", table(("overlay", "action", "it shows"), (
-                (entry.label, f"`{entry.name}`", entry.why) for entry in OWN_OVERLAYS))),
-            (GALLERY, "overlay pictures", captions("overlay", ((entry.label, entry.why) for entry in OWN_OVERLAYS))),
-            (GALLERY, "colour pictures", captions("colours", ((entry.name, entry.why) for entry in OWN_COLOURS))),
-            (ENSEMBLE, "measures", table(("measure", "what it is", "unit", "of a run", "behaviour"), (
-                (f"`{entry.name}`", entry.why, entry.unit.replace("^2", "²"), entry.fold, ", ".join(entry.behaviours) or "all")
-                for entry in MEASURES.values())))):
-        texts[path] = between(texts.get(path) or path.read_text("utf-8"), name, content)
-    return texts
+    numbers = table(("number", ""), ((f"`{{{name}}}`", what) for name, what in NUMBERS.items()))
+    return {**texts, TOURS: between(TOURS.read_text("utf-8"), "numbers", numbers)}
 
 
 def schema(model: type[BaseModel]) -> str:
     return json.dumps(model.model_json_schema(), indent=2) + "\n"
 
 
-# --- tables and captions that follow from the registry ---------------------------------------------------------------
+# --- tables that follow from the registry ---------------------------------------------------------------------------
 
 def terms_file() -> str:
-    """A dictionary: for each number of the behaviours and of links the first formula of the model's page that has it."""
-    chapters = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", MODEL.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    """A dictionary: for each number of the behaviours and of links the first formula of the model's pages that has it."""
+    chapters = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("model*.md"))}
+    for page in tuple(chapters.values()):
+        chapters.update(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     lines = [f'    "{name}.{key}": {json.dumps(term)},' for name, titles in CHAPTERS.items()
              for key in type(getattr(Config.model_validate({}), name)).model_fields
              if (term := term_of(name, key, [chapters[title] for title in (*titles, "Neighbour limits")]))]
@@ -142,17 +123,12 @@ def term_of(name: str, key: str, chapters: Sequence[str]) -> str:
     """The first formula with a key, its full name first, of a line of its own or else within the text; empty without any."""
     for whole in (re.compile(rf"\b{name}\.{key}(?!\w)"), re.compile(rf"(?<![\w.]){key}(?!\w)")):
         for chapter in chapters:
-            apart = (re.split(r"   +(?!=)", line) for line in re.findall(r"^    (.*)$", chapter, re.MULTILINE))
+            apart = (re.split(r"   +(?![ =])", line) for line in re.findall(r"^    (.*)$", chapter, re.MULTILINE))
             within = re.findall(r"`([^`]+)`", chapter.replace("\n", " "))
             for formula in (*(part for parts in apart for part in parts), *within):
                 if whole.search(formula) and re.search(r"[-+*/<>=(]", formula) and not formula.startswith("("):
                     return re.sub(r"  +", " ", formula.strip().rstrip(","))
     return ""
-
-
-def captions(kind: str, shown: Iterable[tuple[str, str]]) -> str:
-    """What each overlay or colour mode shows, and its picture."""
-    return "\n\n".join(f"**{name}**: {why}\n\n![{name}](pictures/window/{kind}-{name}.jpg)" for name, why in shown)
 
 
 def with_code(page: str) -> str:

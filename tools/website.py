@@ -1,4 +1,6 @@
-"""Build a web site that any host serves: `python tools/website.py [--out site]`: README, all pages, scenarios that play.
+"""Build a web site that any host serves, or that opens from the disk: `python tools/website.py [--out site]`.
+
+It has the README, all pages, a search, and scenarios that play.
 
 MkDocs makes HTML of the Markdown (`pip install "crowd-demo[site]"`); `crowd-demo export` makes the pages that play, some
 minutes of computing. Links to files that a site does not have, such as the source, become plain words.
@@ -21,16 +23,40 @@ PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")  # beside those of docs
 LINK = re.compile(r"(!?)\[([^\[\]]+)\]\(([^()\s]+)\)")  # of a picture with ! before it
 
 
-NAVIGATION = {
-    "crowd-demo": "index.md", "Play": "play.md", "Techniques": "reference/techniques.md", "Keys": "reference/keys.md",
-    "Scenarios": "reference/scenarios.md", "Configuration": "reference/configuration.md",
-    "Command line": "reference/command-line.md", "Gallery": "gallery.md", "The window": "window.md",
-    "Tours": "tours.md", "Events": "events.md", "Export": "export.md", "Trajectories": "trajectories.md",
-    "Lab": "lab.md", "Model": "model.md", "Findings": "findings.md", "Validation": "validation.md", "Tutorial": "tutorial.md",
-    "API": "api.md", "Neighbour grid": "grid.md", "Sprites": "sprites.md", "Ensembles": "ensemble.md",
-    "Glossary": "glossary.md", "Architecture": "architecture.md", "First day": "first_day.md",
-    "Platforms": "platforms.md", "Troubleshooting": "troubleshooting.md", "Reliability": "reliability.md",
-    "Changes": "CHANGELOG.md"}
+NAVIGATION = {  # groups of pages and patterns; a page has the title of its heading
+    "Tutorials": ("tutorials/first-minutes.md", "tutorials/measure.md", "tutorials/evacuation.md", "tutorials/behaviour.md"),
+    "How-to guides": ("window.md", "events.md", "trajectories.md", "export.md", "ensemble.md", "tours.md", "lab.md", "api.md",
+                      "grid.md", "sprites.md", "troubleshooting.md"),
+    "Reference": ("reference/*.md", "model*.md", "glossary.md", "references.md"),
+    "Explanation": ("how_people_walk.md", "measuring.md", "one_hash.md", "findings.md", "validation.md", "design/*.md",
+                    "comparison.md", "developing.md", "reliability.md", "CONTRIBUTING.md", "CHANGELOG.md")}
+# Browsers let no page from the disk read a file, but scripts: the index is one, which the page of results loads.
+LOAD_INDEX = """if (document.getElementById("mkdocs-search-results"))
+  document.head.append(Object.assign(document.createElement("script"), {src: base_url + "/search/index.js"}));
+"""
+SEARCH = """
+(function () {
+  const found = lunr(function () {
+    this.field("title"); this.field("text"); this.ref("location");
+    for (const each of data.docs) this.add(each);
+  });
+  const pages = new Map(data.docs.map(each => [each.location, each]));
+  const input = document.getElementById("mkdocs-search-query"), list = document.getElementById("mkdocs-search-results");
+  const show = () => {
+    const results = input.value.length > 2 ? found.search(input.value).map(each => pages.get(each.ref)) : [];
+    list.replaceChildren(...results.map(page => {
+      const item = document.createElement("article"), title = document.createElement("h3");
+      title.append(Object.assign(document.createElement("a"), {href: base_url + "/" + page.location, innerHTML: page.title}));
+      item.append(title, Object.assign(document.createElement("p"), {innerHTML: page.text.slice(0, 200)}));
+      return item;
+    }));
+    if (!results.length) list.textContent = "No results";
+  };
+  input.value = new URLSearchParams(location.search).get("q") || "";
+  input.addEventListener("input", show);
+  show();
+})();
+"""
 
 
 class Scene(NamedTuple):
@@ -83,8 +109,8 @@ def gallery(scenes: Sequence[Scene], root: Path) -> str:
              "`crowd-demo export` has made, and works from the disk as well.", ""]
     for scene in scenes:
         about = (root / f"configs/{scene.name}.yaml").read_text("utf-8").splitlines()[1].removeprefix("# ")
-        lines += [f"## {scene.name}", "", f"<a href=\"../play/{scene.name}.html\"><img alt=\"{scene.name}: play it\""
-                  f" src=\"../play/{scene.name}.png\"></a>", "", f"{about}", ""]
+        lines += [f"## {scene.name}", "", f"<a href=\"play/{scene.name}.html\"><img alt=\"{scene.name}: play it\""
+                  f" src=\"play/{scene.name}.png\"></a>", "", f"{about}", ""]
     return "\n".join(lines)
 
 
@@ -111,11 +137,27 @@ def build(source: Path, out: Path) -> None:
     settings: dict[str, Any] = {
         "site_name": "crowd-demo", "docs_dir": str(source), "site_dir": str(out.resolve()),
         "theme": {"name": "readthedocs", "highlightjs": False}, "plugins": ["search"], "strict": True,
-        "nav": [{title: page} for title, page in NAVIGATION.items()]}
+        "use_directory_urls": False,  # links work from the disk, too
+        "nav": ["index.md", "play.md", *({group: pages_of(patterns, source)} for group, patterns in NAVIGATION.items())]}
     out.mkdir(parents=True, exist_ok=True)
     file = source.parent / "mkdocs.yml"
     file.write_text(yaml.safe_dump(settings), "utf-8")
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(file)], check=True)
+    search_from_disk(out / "search")
+
+
+def pages_of(patterns: Sequence[str], source: Path) -> list[str]:
+    """The pages of a group; those of a pattern in the order of their names."""
+    return [path.relative_to(source).as_posix() for pattern in patterns for path in sorted(source.glob(pattern))]
+
+
+def search_from_disk(folder: Path) -> None:
+    """Replace the search of MkDocs, which needs a web server, by one script with the index in it."""
+    index = (folder / "search_index.json").read_text("utf-8")
+    (folder / "index.js").write_text(f"{(folder / 'lunr.js').read_text('utf-8')}\nconst data = {index};{SEARCH}", "utf-8")
+    (folder / "main.js").write_text(LOAD_INDEX, "utf-8")
+    for name in ("worker.js", "lunr.js", "search_index.json"):
+        (folder / name).unlink()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Every number of the program's own behaviours. `docs/model.md` has the formulas in which they stand.
+"""Every number of the program's own behaviours. `docs/model*.md` have the formulas in which they stand.
 
 Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people. Zero is legal
 for every radius, speed and weight.

@@ -30,7 +30,7 @@ Parsed = TypeVar("Parsed")
 
 
 class ConfigError(ValueError):
-    """What is wrong with a configuration; `lines` has one line a mistake, and after `MAX_LINES` of them how many more."""
+    """Mistakes in a configuration. `lines` has a line for each mistake, at most `MAX_LINES`."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         found = sorted(mistakes)

@@ -121,7 +121,7 @@ class Links(Section):
 
     @property
     def least_step_hz(self) -> float:
-        """The least `time.step_hz` at which the links do not blow up (docs/model.md, "Links"); 0 without links.
+        """The least `time.step_hz` at which the links do not blow up (docs/model_birds_crates.md, "Links"); 0 without links.
 
         That is where links * stiffness * dt^2 + (2 * in_line * damping + drag) * dt = 2.
         """

@@ -1,4 +1,4 @@
-"""Measured people: everybody is where a file of trajectories says (docs/model.md, "Playback").
+"""Measured people: everybody is where a file of trajectories says (docs/model_birds_crates.md, "Playback").
 
     frame(t)    min(t / step_hz * fps, the last frame) after t steps
     present     whose first row is not later than frame(t), and whose last row not earlier

@@ -1,11 +1,14 @@
-"""The times of frames: the report of a run as JSON (`--report`), and the last second as CSV with notes on its slowest frame.
+"""The times of frames: the report of a run as JSON (`--report`), and the last second as CSV with notes on its slowest
+frame.
 
 The report is over all frames but the first `warmup_frames`, of which the profile holds only a thousand. A value that is
 unknown on this system is null. Times are milliseconds.
 
-The CSV begins with comment lines (`#`) about the slowest frame. Then a row a frame: its number, tick, steps, milliseconds
-of the whole, of each stage and of what lies in none, the counters at its end, notes, and 1 under `slowest` for that one.
-Its times are the profile's float32 numbers, written so that they read as the same.
+Format:
+
+Comment lines (`#`) about the slowest frame, and a row for each frame: its number, tick, steps, milliseconds of the
+frame, of each stage and outside all stages, the counters at its end, notes, and 1 under `slowest` for the slowest
+one. Times are the shortest decimals that read as the same float32.
 """
 
 from __future__ import annotations
@@ -92,25 +95,25 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
 
     times = recorder.frames()
     return {
-        "interrupted": interrupted,
-        "agents": sim.agents.count,
-        "frames": warmup + len(times.frame_ms),
-        "warmup_frames": warmup,
-        "steps": sim.tick,
-        "seed": config.seed,
-        "config": config.model_dump(mode="json", exclude={"optimizations"}),
-        "optimizations": sim.optimizations.model_dump(mode="json"),
-        "state_hash": sim.state_hash(),
-        "frame_ms": summary(times.frame_ms),
-        "phases_ms": {stage: median(ms) for stage, ms in times.stage_ms.items() if stage != OTHER},
-        "stages": stages(times),
-        "counters": dict(sim.profile.counters),
-        "states": sim.states(),
-        "rss_mb": memory_mb(),
-        "startup_s": {name: round(seconds, 3) for name, seconds in startup_s.items()},
-        "versions": versions(),
-        "threads": {"layer": threading_layer(), "workers": sim.workers},
-        "machine": machine(),
+        "interrupted": interrupted,  # whether a signal ended the run
+        "agents": sim.agents.count,  # at the end
+        "frames": warmup + len(times.frame_ms),  # all of them
+        "warmup_frames": warmup,  # the first frames, which the times leave out
+        "steps": sim.tick,  # since the start
+        "seed": config.seed,  # of the configuration
+        "config": config.model_dump(mode="json", exclude={"optimizations"}),  # the whole configuration
+        "optimizations": sim.optimizations.model_dump(mode="json"),  # the techniques at the end
+        "state_hash": sim.state_hash(),  # of the last step
+        "frame_ms": summary(times.frame_ms),  # `median`, `p95`, `p99` and `max` of whole frames
+        "phases_ms": {stage: median(ms) for stage, ms in times.stage_ms.items() if stage != OTHER},  # medians by stage
+        "stages": stages(times),  # `median_ms`, `mean_ms`, `share`; the means add up to the mean frame
+        "counters": dict(sim.profile.counters),  # of the last step and frame
+        "states": sim.states(),  # number of agents in each state
+        "rss_mb": memory_mb(),  # resident memory, `current` and `peak`
+        "startup_s": {part: round(s, 3) for part, s in startup_s.items()},  # `import`, `compile`, `first_frame`
+        "versions": versions(),  # of the program, Python and the libraries
+        "threads": {"layer": threading_layer(), "workers": sim.workers},  # `layer` (tbb, omp, workqueue), `workers`
+        "machine": machine(),  # `cpu`, `cores`, `os`, and `simd`: the widest registers
     }
 
 
@@ -164,7 +167,7 @@ def memory_mb() -> dict[str, float | None]:
 # --- the last second, and what was different in its slowest frame ----------------------------------------------------
 
 def last_second(profile: Profile) -> tuple[Frames, list[FrameRecord]]:
-    """The frames that ended within the last second, or the last `LEAST_FRAMES`, as far as they are kept. There must be one."""
+    """The frames that ended within the last second, or the last `LEAST_FRAMES` that are kept. There must be one."""
     records = profile.records()
     recent = sum(record.end_s > records[-1].end_s - SECONDS for record in records)
     count = min(max(recent, LEAST_FRAMES), len(records))
@@ -172,7 +175,7 @@ def last_second(profile: Profile) -> tuple[Frames, list[FrameRecord]]:
 
 
 def save_last_second(profile: Profile, folder: Path) -> str:
-    """Write the file under a free name; return a line that says so. Raises OSError, and ValueError before the first frame."""
+    """Write the file under a free name; return a notice. Raises OSError, and ValueError before the first frame."""
     if not profile.frames:
         raise ValueError("there was no frame yet")
     (frames, records), path = last_second(profile), free_name(folder, ".csv")

@@ -11,5 +11,5 @@ stopped at any time; the results so far remain:
     ablation           one technique's present value against another value; each technique switched off in turn
     largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
 
-docs/design/measuring.md says why it is done this way.
+docs/measuring.md says why it is done this way.
 """

@@ -1,6 +1,16 @@
 """What experiments share. An experiment is a measurement of many seconds, which runs in short slices: it can be stopped
 after any slice, and its results so far remain. It shows them as a table with notes, as text for the terminal and the
 window, and records them as JSON.
+
+Format:
+
+JSON, written by `--report` of `sweep`, `ablate`, `largest`, `validate` and others. All records begin with `version`
+(of the format: it grows when a field goes or changes its meaning), `kind`, `versions` and `machine`. A variant has
+`step_ms`, `stages_ms`, `counters` and `state_hash`. For the step and each stage it has an estimate: `ms`, `ratio` and
+`noise`, each `{value, low, high}` with null for an unknown value, and `verdict`: `faster`, `slower`, `no difference`
+or `unknown`. In `measurement` and `ablation` `ms` is of the current value; `other` is compared with it for the
+`step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). Experiments have `complete`: false
+if stopped early.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ from crowd_demo.sim.simulation import Simulation
 class Outcome(NamedTuple):
     """`answer_s` is None while no event has ended the run."""
 
-    answer_s: float | None  # seconds since the clock of the scenario began
-    said: str  # by that event
-    time_s: float  # now, of the crowd's time
-    clock_s: float  # when the clock began
-    agents: int
+    answer_s: float | None  # seconds on the scenario's clock at which an event ended the run; None without one
+    said: str  # the text of that event
+    time_s: float  # simulated seconds at the end
+    clock_s: float  # simulated seconds at which the clock began
+    agents: int  # at the end
     first: int  # agents at the start
-    passed: Mapping[str, int]  # crossings of each line of `measure.lines`, either way
-    tenths_s: tuple[float | None, ...]  # when a tenth, ..., nine tenths of the first had left; None: not yet
+    passed: Mapping[str, int]  # crossings of each line of `measure.lines`, in both directions
+    tenths_s: tuple[float | None, ...]  # when each tenth had left; `slowest_tenth_s` is the last one
 
     @property
     def slowest_tenth_s(self) -> float | None:

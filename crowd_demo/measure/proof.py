@@ -5,7 +5,7 @@
     Pictures    for techniques of drawing: the same view, drawn both ways
 
 Each has `parts`, a generator that does the work and yields after a kernel or so: whoever wants to stop, stops asking
-for the next part. All parts belong to the thread that makes the steps. docs/design/proof.md says what is proved and
+for the next part. All parts belong to the thread that makes the steps. docs/measuring.md says what is proved and
 what is not.
 """
 

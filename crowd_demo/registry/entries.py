@@ -125,30 +125,29 @@ KINDS = (EXACT, APPROXIMATE, MODEL)  # later ones change more
 class Technique:
     """One switch. `path` leads to its value under `optimizations:` in the YAML.
 
-    The first choice is the baseline that the others improve upon, unless `off` names another one. If it is to do
-    without the technique (off, false or 0), the key turns that off and back on, and with Shift goes through `choices`;
-    otherwise the key goes through them, with Shift backwards. A technique of numbers takes any number in its range,
-    which is that of its choices unless given.
+    The first choice is the baseline that the others improve upon, unless `off` names another one. If the baseline is
+    off, false or 0, the key toggles the technique, and Shift+key selects the next choice. Otherwise the key selects the
+    next choice, and Shift+key the previous one.
     """
 
-    path: Keys
-    choices: Choices
-    default: Value
-    kind: Kind = EXACT
-    label: Name = ""
-    why: Text = ""
+    path: Keys  # where its value is; a stage reads it by `world.options.get(path)`
+    choices: Choices  # the first one is the baseline
+    default: Value  # one of them
+    kind: Kind = EXACT  # or APPROXIMATE, or MODEL
+    label: Name = ""  # its name in the window
+    why: Text = ""  # what it does, for its tooltip
     stage: Text = ""  # the stage whose time it changes most
-    key: Text = ""
-    group: Group = NO_GROUP  # one of `GROUPS`
+    key: Text = ""  # on the keyboard
+    group: Group = NO_GROUP  # where it is listed
     watch: Text = ""  # what to look at when it is switched, in the HUD's words
-    source: Text = ""  # whose idea it is
-    detail: bool = False  # of the technique above it, and so indented
-    range: Numbers = None
+    source: Text = ""  # who published it
+    detail: bool = False  # belongs to the technique above it, and is indented
+    range: Numbers = None  # the numbers that are allowed; None: from the least to the greatest choice
     auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
     off: Value | None = None  # the baseline, if that is not the first choice
-    quick: Value | None = None  # an exact choice that is compiled much sooner: a start with much to compile begins with it
-    inactive: Decides = never  # True or `Unused`: it changes nothing at present; another text: what it still does
-    approximate_if: tuple[tuple[str, Value], ...] = ()  # an exact one is approximate while it, or another path, has that value
+    quick: Value | None = None  # an exact choice that compiles much sooner, for a first start
+    inactive: Decides = never  # True or `Unused`: it has no effect now; another text: what it still does
+    approximate_if: tuple[tuple[str, Value], ...] = ()  # values that make an exact one approximate
     moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
 
     @property
@@ -194,28 +193,28 @@ class Technique:
 class StageEntry(NamedTuple):
     """A stage of a step that a plugin adds, after the last stage named `after`."""
 
-    code: Code  # of a class with the methods of `sim.stage.Stage`
-    after: Text
+    code: Code  # a class with the methods of `sim.stage.Stage`, made without arguments
+    after: Text  # a stage such as `index`, `interaction`, `move`, or one of the behaviour's own
 
 
 class BehaviourEntry(NamedTuple):
     """A behaviour. `name` is a choice of `behaviour:` in the YAML, and the section that holds its settings."""
 
-    name: Key
+    name: Key  # the choice and the section
     about: Text  # one to three words
-    settings: SettingsCode  # of a `config.behaviours.BehaviourSettings`
-    code: Code  # of a `sim.behaviours.base.Behaviour`
-    figures: Code  # of a `render.scene.Figures`
+    settings: SettingsCode  # a `config.behaviours.BehaviourSettings`
+    code: Code  # a `sim.behaviours.base.Behaviour`
+    figures: Code  # a `render.scene.Figures`
 
 
 class OverlayEntry(NamedTuple):
     """Something that is drawn over the picture, or on the ground; the action of the same name shows and hides it."""
 
-    name: Key
-    why: Text
-    draw: Code  # of a `render.overlays.base.Draw`
-    key: Text = ""
-    inactive: Explains = nothing_left  # why there is nothing to draw at present; "" if there is
+    name: Key  # of the action
+    why: Text  # what it shows
+    draw: Code  # a `render.overlays.base.Draw`, called with a sketch and the view
+    key: Text = ""  # on the keyboard
+    inactive: Explains = nothing_left  # why there is nothing to draw now; "" if there is
     on_ground: bool = False  # agents are drawn over it
 
     @property
@@ -227,39 +226,38 @@ class OverlayEntry(NamedTuple):
 class ColourEntry(NamedTuple):
     """A colour mode: what the colours of agents mean. `name` is a choice of `scene.colours` in the YAML."""
 
-    name: Name
-    why: Text
-    code: Code  # of a `render.colours.base.ColourMode`; empty, of ours alone: agents have their own colours
+    name: Name  # the choice
+    why: Text  # what the colours show
+    code: Code  # a `render.colours.base.ColourMode`
 
 
 class MeasureEntry(NamedTuple):
-    """A number about a run: `crowd-demo ensemble` looks every few steps and folds what it sees to one number a run.
+    """A measure of `crowd-demo ensemble`: taken every few steps, and folded to one number per run.
 
-    `code` is a function of the simulation; or a class, for what remembers its last look: it is made of the simulation
-    before the first step, and called with it. Either returns a number, numbers by the name of a place, or None where
-    there are none.
+    `code` is a function of the simulation. A measure that depends on its previous value is a class, made from the
+    simulation before the first step. Either returns a number, numbers by the name of a place, or None.
     """
 
-    name: Key
-    why: Text
-    code: Code
-    unit: Text = ""
-    fold: Fold = "mean"  # one of `FOLDS`
+    name: Key  # the column of the table
+    why: Text  # what it is
+    code: Code  # the function or class
+    unit: Text = ""  # such as 1/s
+    fold: Fold = "mean"  # how the values of a run become one
     behaviours: tuple[str, ...] = ()  # those that have it; none: all
-    places: str = ""  # the key under `measure:` that names the places it is measured at
-    time: bool = False  # it differs from one run to the next, as times do
+    places: str = ""  # the key under `measure:` that names its areas or lines
+    time: bool = False  # it differs between identical runs, as times do
 
 
 class Plugin(NamedTuple):
-    """What a package adds; `scenarios` is a folder of configurations."""
+    """All that a package adds."""
 
-    techniques: tuple[Technique, ...] = ()
-    behaviours: tuple[BehaviourEntry, ...] = ()
-    overlays: tuple[OverlayEntry, ...] = ()
-    colours: tuple[ColourEntry, ...] = ()
-    stages: tuple[StageEntry, ...] = ()
-    measures: tuple[MeasureEntry, ...] = ()
-    scenarios: Path | None = None
+    techniques: tuple[Technique, ...] = ()  # switches under `optimizations:`
+    behaviours: tuple[BehaviourEntry, ...] = ()  # choices of `behaviour:`
+    overlays: tuple[OverlayEntry, ...] = ()  # drawings over or under the agents
+    colours: tuple[ColourEntry, ...] = ()  # choices of `scene.colours`
+    stages: tuple[StageEntry, ...] = ()  # stages of a step
+    measures: tuple[MeasureEntry, ...] = ()  # measures of `crowd-demo ensemble`
+    scenarios: Path | None = None  # a folder of configurations; `NAME.png` beside `NAME.yaml` is its picture
 
 
 def load(text: str) -> Any:

@@ -1,6 +1,6 @@
 """What each number of the HUD is, and when it is good or bad, by the label that the HUD writes beside it.
 
-The HUD's tooltips show these texts, and the glossary lists them.
+The HUD's tooltips show these texts, and docs/reference/readings.md lists them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ READOUTS = {
     "candidates": Readout("Agents tested per query to find the neighbours, mean of the last second.",
                           "The fewer the better. Brute force tests the whole crowd."),
     "useful": Readout("Share of candidates that are neighbours.",
-                      "A third is good for a grid. SIMD lanes share candidates, so a sixth is good there. 5% is low."),
+                      "A third is good for a grid. SIMD lanes share candidates, so 10 to 13% is good there."),
     "walking": Readout("People on their way.", "Nearly all, where a crowd flows."),
     "waiting": Readout("People who have arrived and pause before they choose another goal.",
                        "Follows from crowd.wait_s and the length of the routes."),

@@ -169,7 +169,7 @@ BUILT_IN: tuple[Technique, ...] = (
         "reorder.when", ("off", "drift", "every"), "every", EXACT, "reorder",
         "move agents into cell order, so that neighbours in space are neighbours in memory",
         stage="interaction", key="3", group="memory", inactive=_unused("reorder.when", OF_REORDER), moves_memory=True,
-        watch="near reads and L1 misses. When it is off, interaction grows slowly, most in large crowds",
+        watch="near reads and L1 misses. When it is off, interaction takes longer and longer, most in large crowds",
         source="particles sorted along their cells now and then: Ihmsen and others 2011"),
     Technique(
         "reorder.every", (1, 10, 60, 300), 60, EXACT, "every n steps",

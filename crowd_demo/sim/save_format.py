@@ -1,9 +1,36 @@
-"""Save files: a snapshot as bytes, and back. Nothing in a file is trusted; docs/design/time.md has the format to the byte.
+"""Save files: a snapshot as bytes, and back. Nothing in a file is trusted.
 
-    magic, format version, length of the header, header (JSON), arrays (little-endian: `ARRAYS`, then those of parts), checksum
+`decode` checks all that can be checked without the simulation, and needs neither Numba nor the map. `check` checks
+the rest before the simulation is restored. A decoded snapshot needs about as much memory as its file.
 
-`decode` checks all that can be checked without the simulation, and needs neither Numba nor the map; `check` the rest, before
-the simulation is restored. A decoded snapshot needs about as much memory as its file.
+Format:
+
+Format 1: little-endian, without padding.
+
+| bytes | content |
+|---|---|
+| 16 | `crowd-demo save` and a line feed |
+| 4 | format, uint32: 1 |
+| 4 | n, uint32: length of the header |
+| n | header, JSON in UTF-8 |
+| 4 each | `columns` int32[names, agents]: float32 columns by their bits |
+| 4 each | `generations` int32[ids] |
+| 1 each | `kinds` uint8[rows, columns], of tiles |
+| 1 each | `crowding` uint8[2, rows, columns], or [0, rows, columns] without routes around crowds |
+| 4 each | `link_ends`, then `link_generations`, int32[links, 2] each |
+| 4 each | `population` int32[at most 1024] |
+| | the arrays of the parts, in their order in the header |
+| 32 | BLAKE2b-256 of all bytes before |
+
+The header has `program` (version), `config` (all of it), `techniques` (path: value), `tick`, `names` (of the
+columns), `map_digest`, `sorts`, `steps_since_sort`, `drift`, `history` (`[tick, action]`), `shapes` (name: shape, in
+the order of the arrays), and `parts` (name: `values`, and `arrays`, name: `[type, shape]`). An action is `{"name":
+"populate", ...}` with its fields.
+
+A file is checked in this order: magic, format and checksum; the header by a closed schema; that the arrays fill the
+file exactly; ids, links and history; the configuration as if it were YAML; columns (names, finite numbers, positions
+inside the world, bounds of indices); tiles; and that the map is the same. A file of another format is refused with
+its number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The simulation: a world, and the list of stages that a step runs.
 
-    life -> compact (-> exits) (-> count) -> index -> reorder -> index -> query -> interaction -> links (-> sight -> paths
-    -> admit) -> move (-> contact) (-> pins) (-> count)
+    life -> compact (-> paths -> exits) (-> count) -> index -> reorder -> index -> query -> interaction -> links
+    (-> sight -> paths -> admit) (-> hunt) -> move (-> contact) (-> pins) (-> count)
 
 *Interaction* reads other agents and writes only an agent's own avoidance; *move* reads and writes only an agent's own
 state. So a step is a function of (state, actions, configuration), and no result depends on the order of agents in memory,
@@ -96,7 +96,7 @@ class Simulation(World):
     # --- the step ----------------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number, TypeError for no whole number."""
+        """Advance by `n` steps of `dt` seconds. Raises ValueError for a negative number."""
         for _ in range(_steps(n)):
             self.profile.begin_step()
             run(self.launches())
@@ -229,7 +229,7 @@ class Simulation(World):
         return state_hash(self.tick, self.agents.count, self.agents.rows_by_id())
 
     def snapshot(self) -> Snapshot:
-        """Return all that the next step depends on; a copy, but for arrays that did not change since the last snapshot.
+        """Return a copy of all that the next step depends on; unchanged arrays are shared with the last snapshot.
 
         Costs little more than copying the columns. Gaps of removed agents are closed first.
         """

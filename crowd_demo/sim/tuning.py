@@ -1,4 +1,4 @@
-"""Numbers that are changed while the crowd runs: the actions, and the part of the state that remembers them (docs/model.md).
+"""Settings that change while the crowd runs: actions, and the part of the state with the changed ones (docs/model_actions.md).
 
 A changed number holds from the next step on, or for who is born from now on, as its field says (config/section.py). What
 agents were born with lasts, so bounds that kernels rely on follow the widest settings so far, not the present ones.

@@ -1,4 +1,4 @@
-"""Ways: areas and flow fields follow an edit at a fixed number of tiles a step (docs/model.md, "Ways" and "Goals").
+"""Ways: areas and flow fields follow an edit at a fixed number of tiles a step (docs/model_people.md, "Ways").
 
 A *round* takes walls and destinations as they are in its first step. In each step TILES_A_STEP tiles of work are done: first
 the areas are claimed, row by row; once that is done they hold, and then one field after the other goes by the new walls.

@@ -1,6 +1,6 @@
 """Damaged files of every kind that is read: exit code 0, 1 or 2, a line a mistake, at most two seconds and 500 MB each.
 
-`CROWD_DEMO_FUZZ=400 pytest tests/cli/test_damaged_files.py` reads more than 5,000 before a release.
+`CROWD_DEMO_FUZZ=500 pytest tests/cli/test_damaged_files.py` reads more than 5,000 before a release.
 """
 
 import re

@@ -175,7 +175,7 @@ def test_nothing_derived_is_out_of_date(regenerate: ModuleType) -> None:
 
 @pytest.mark.quick
 def test_the_tutorial_shows_all_of_its_code(regenerate: ModuleType) -> None:
-    page = (ROOT / "docs/tutorial.md").read_text("utf-8")
+    page = (ROOT / "docs/tutorials/behaviour.md").read_text("utf-8")
     for path in (ROOT / "examples/first_behaviour").rglob("*"):
         if path.suffix in (".py", ".toml"):
             for part in regenerate.parts(path.read_text("utf-8")).values():
@@ -210,6 +210,13 @@ def test_links_lead_to_pages_of_the_site_or_become_words(website: ModuleType, tm
 
 
 @pytest.mark.quick
+def test_each_page_is_in_the_navigation(website: ModuleType) -> None:
+    docs = ROOT / "docs"
+    listed = [page for patterns in website.NAVIGATION.values() for page in website.pages_of(patterns, docs)]
+    assert sorted(listed) == sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
+
+
+@pytest.mark.quick
 def test_ten_shipped_scenarios_play(website: ModuleType) -> None:
     names = [scene.name for scene in website.SCENES]
     assert len(set(names)) == 10 and all((ROOT / f"configs/{name}.yaml").is_file() for name in names)
@@ -221,7 +228,7 @@ def test_a_small_site_has_all_pages_and_loads_nothing_from_elsewhere(website: Mo
     website.site_of(tmp_path / "site", [website.Scene("1k", 1, agents=20)])
     site = tmp_path / "site"
     pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
-    assert pages <= {path.name for path in site.iterdir()} and (site / "play/1k.html").is_file()
+    assert pages <= {path.stem for path in site.iterdir()} and (site / "play/1k.html").is_file()
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         assert not re.search(r"<(script|link|img)[^>]*(src|href)=\"?https?:", text), page

@@ -1,4 +1,4 @@
-"""docs/model.md alone suffices: birth, hash, events and actions in plain Python, from the page and not from the program."""
+"""docs/model*.md alone suffice: birth, hash, events and actions in plain Python, from the pages and not from the program."""
 
 import hashlib
 import math

@@ -46,7 +46,7 @@ def test_keys_and_clicks_choose_the_value_on_the_right(running: Any) -> None:
     first = running.picture().read_bytes()
     running.press("ctrl+backslash")
     second = running.picture().read_bytes()
-    running.tool("mousemove", "--window", running.window, "360", "340", "click", "1")
+    running.tool("mousemove", "--window", running.window, "380", "316", "click", "1")
     time.sleep(0.5)
     assert len({first, second, running.picture().read_bytes()}) == 3
     assert running.leave() == 0

@@ -36,7 +36,7 @@ NO_EXTRA = "Dask is not installed: pip install crowd-demo[cluster]"
 
 
 class ExecutorError(Exception):
-    """There is nobody to carry out jobs; the text is one line."""
+    """No worker can make runs; the text is one line."""
 
 
 class Executor:

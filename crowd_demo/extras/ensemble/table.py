@@ -1,11 +1,16 @@
-"""The table of an ensemble: a row for each run of the plan, in its order, whoever made it.
-
-First comes what was asked for and what came of it, which is the same wherever and however often a run is made; then how
-it was made: times, worker, processor, versions. A key that was made several times must have one state hash and one
-value of each measure that is no time; the column `differs` has the other hashes, or else the measures.
+"""The table of an ensemble: a row for each run of the plan, in its order.
 
 In its picture a dot is a run, a line or a larger dot the mean of some, and a band or a bar one standard deviation to
 either side. Each combination of the other settings has its colour, where there are few; else all runs are one group.
+
+Format:
+
+`table.csv` has a row for each run of the plan, in its order. First come settings, seed, measures, `steps`,
+`state_hash`, `error`, `differs` and `key`: the same bytes on any machine and for any number of workers. Then come the
+circumstances: times, worker, processor, versions. A key that was made several times must have one state hash, and one
+value of each measure except times. `differs` has the other hashes, or the measures. `table.parquet` is the same with
+types. `manifest.json` has the configuration, versions, machine and the fingerprint of the code. `rows/` has a file
+for each command, with one checksummed line per run.
 """
 
 from __future__ import annotations
@@ -65,7 +70,7 @@ class Table(NamedTuple):
         return len(self.rows) - self.finished - self.failed
 
     def csv(self, circumstances: bool = True) -> str:
-        """As text; without the circumstances it is the same whoever made the runs."""
+        """Return the table as CSV; without the circumstances it does not depend on the machine."""
         columns = [column for column in self.columns if circumstances or column not in self.circumstances]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

@@ -1,8 +1,28 @@
 """A run as one HTML file that plays it in a browser, from the disk and without a network.
 
-The file is `assets/player.html` with a record about the run (JSON) and blocks of data: arrays in little-endian order,
-each compressed by gzip and in base64. Where people are says the class `Tracks`; ground and figures are this
-program's own pictures. docs/export.md describes the file.
+Positions are made by the class `Tracks`; ground and figures are this program's own pictures.
+
+Format:
+
+The file is `assets/player.html` with a record (`about`, JSON) and blocks: little-endian arrays, each compressed by
+gzip and in base64. An id of the crowd is a *lane*; a *track* is one person on it, from a keyframe on. A birth, an
+arrival at an exit, or a change too large for a byte begins a track.
+
+| block | type | content |
+|---|---|---|
+| `ids` | int32 [lanes] | |
+| `lane`, `first`, `length` | int32 [tracks] | its lane, its first frame, its number of frames |
+| `x`, `y` | uint16 [tracks] | where it begins, in steps of `about.step` world units |
+| `changeX`, `changeY` | int8 | for each later frame of each track: `v += change; x += v`, where `v` begins at 0 |
+| `state` | uint8 | for each frame of each track: a state of people, prey or predator; absent if all are 0 |
+| `ground` | uint16 [versions, rows, columns] | the picture of each tile; `about.ground.frames` has the first frame of each |
+| `pictures` | uint8 [n, side, side, 4] | of tiles |
+| `sprites`, `palette` | uint16 [n, height, width], uint32 | numbers of colours; colours as premultiplied RGBA |
+| `dyes` | uint32 | of people, for the same numbers: the amount of each of four dyes, a byte each |
+| `halves` | uint16 [lanes] | of crates: half the side, in 1/64 units |
+
+`figure.dyes` has the dyes of each look, and `figure.fullDye` times them what 255 adds. A change is relative to the
+position that was *written*, so errors do not add up. Within one step of the position the smallest change is written.
 """
 
 from __future__ import annotations
@@ -67,18 +87,8 @@ def step_length(metre: float, width: float, height: float) -> float:
 class Tracks:
     """Positions in few bytes: whole steps of a centimetre, and how these change from one frame to the next.
 
-    A lane is an id, a track is one person on it from a keyframe on. A birth, a death, another person under the same id,
-    or a change that one byte cannot hold begins a keyframe. Each axis of a track is written for itself, for n frames:
-
-        x[0]          uint16, in steps from the left edge of the world
-        change[k]     int8, k = 1 to n - 1
-        x[k] = x[k - 1] + v[k] and v[k] = v[k - 1] + change[k], with v[0] = 0
-
-    So a change is held against what was written, gone on with at the same speed, and errors do not add up: what is
-    written lies within one step of the position, where the change is smallest. People who walk on have mostly the change
-    0: compressed 2.2 bits an axis in `20k`, where the nearest step and plain differences take 3.1.
-
-    Needs four bytes for each frame of a lane. `share` of the ids get a lane, chosen by a hash.
+    People who walk on have mostly the change 0: compressed 2.2 bits an axis in `20k`, where the nearest step and plain
+    differences take 3.1. Needs four bytes for each frame of a lane. `share` of the ids get a lane, chosen by a hash.
     """
 
     def __init__(self, frames: int, step: float, share: float = 1.0) -> None:

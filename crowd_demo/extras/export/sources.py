@@ -137,7 +137,7 @@ def _of_recording(script: Script) -> Source:
 
 
 class Exchanges:
-    """Count how often each id went over to another person at an exit (docs/model.md, "Destinations").
+    """Count how often each id went over to another person at an exit (docs/model_people.md, "Exits").
 
     Call `look` for every state of a crowd, one step after the other. A person at an exit waits there for one state, and is
     another person in the next: no longer waiting, and with a preferred speed drawn again.

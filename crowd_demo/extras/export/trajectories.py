@@ -1,14 +1,22 @@
 """Files of trajectories: what is asked of a source, whether there is room for it, and a writer for each suffix.
 
-Each writes rows frame by frame, so none keeps a run in memory:
-
-    .txt      PedPy's text: id, frame, x, y, z; the frame rate, the unit and the walkable area in comments
-    .sqlite   JuPedSim's database, version 2: trajectory_data, metadata, geometry, frame_data
-    .parquet  a table with the frame rate, the unit and the walkable area in the metadata of its schema
-    .csv      a table, nothing else
+Each writes rows frame by frame, so none keeps a run in memory.
 
 Sources: PedPy, https://pedpy.readthedocs.io ("Loading from text trajectory files"); JuPedSim, https://www.jupedsim.org
 ("Trajectory output": SQLite).
+
+Format:
+
+| suffix | content | positions | walkable area |
+|---|---|---|---|
+| `.txt` | PedPy's text: `id frame x y z`; comments `# framerate:`, the unit, `# y:` | 6 decimals | `# geometry:` |
+| `.sqlite` | JuPedSim's `trajectory_data`, `metadata`, `geometry`, `frame_data` | float64 | of each frame |
+| `.parquet` | `id`, `frame`, `x`, `y`; metadata of the schema: `framerate`, `unit`, `y_axis` | float64 | in the metadata |
+| `.csv` | `id,frame,x,y` | 6 decimals | none |
+
+A `.sqlite` file has version 2 of JuPedSim's database, and z is 0 in `.txt`. Frames are counted from 0. Within a frame
+rows are in the order of ids. `ori_x` and `ori_y` of `.sqlite` are the direction of the velocity, 0 for standing
+people. The walkable area of `.txt` and `.parquet` is that of the first frame.
 """
 
 from __future__ import annotations

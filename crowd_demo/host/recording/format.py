@@ -1,6 +1,23 @@
-"""The lines of a recording, and how they are read back. docs/design/time.md describes them.
+"""The lines of a recording, and how they are read back.
 
 Nothing in a file is trusted. Reading needs memory in proportion to the file, and no compiler.
+
+Format:
+
+Lines `TEXT CHECKSUM`. The checksum is 16 hex digits of BLAKE2b-64 of the text, and the text is a JSON object:
+
+| line | meaning |
+|---|---|
+| `{"magic": "crowd-demo recording", "format": 1, "program": ...}` | the first line |
+| `{"begin": true, "config": {...}, "map_digest": ...}` | a crowd begins as its configuration makes it |
+| `{"begin": true, "snapshot": "..."}` | a crowd begins as it was saved: a save file in base64 |
+| `{"tick": t, "action": {...}}` | an action, before the step from tick t |
+| `{"tick": t, "jump": k, "hash": "..."}` | the state hash before the actions of t, after k beginnings and rewinds |
+| `{"left": l, "to": t, "actions": n}` | back from tick l to t, with the first n of the actions since the beginning |
+| `{"end": true, "tick": t, "hash": ..., "crash": ...}` | the end: the state hash after the actions of t, or a crash |
+
+A restart and a load write another beginning, with `left`, the tick at which the previous crowd ended. Speed and pause
+are not recorded, as they do not change the state. A last line that was cut off is ignored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A recording: what was done to a crowd and when, and its state hash now and then, so that the run can be repeated.
 
 A file of lines, each with a checksum, that only grows: each action is written before the step that it changes, so a crash
-leaves a recording that leads to it. docs/design/time.md has the format. What takes long is done beside the frames, from
+leaves a recording that leads to it. format.py has the format. What takes long is done beside the frames, from
 snapshots: the hashes, and the line of a crowd that begins in the middle of its run. A frame pays for the copy.
 
 A replay makes the steps with their actions at their ticks, and compares the state hashes. It says that they are the
@@ -274,5 +274,9 @@ class Player:
 
     def report(self) -> dict[str, object]:
         """For `--report`."""
-        return {"recording": str(self.script.path), "complete": self.done and not self.parted, "hashes": self.compared,
-                "parted_at": self.parted[0] if self.parted else None}
+        return {
+            "recording": str(self.script.path),  # its path
+            "complete": self.done and not self.parted,  # whether the replay reached its end
+            "hashes": self.compared,  # number of identical hashes
+            "parted_at": self.parted[0] if self.parted else None,  # the first tick with another hash
+        }

@@ -304,7 +304,8 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
     on.target((RIGHT_WIDTH - 30, 0, 30, TITLE), "action", "inspect")
     top = on.paragraph(sentence, PAD, TITLE + 2, ROW, NORMAL) + 4
     if fold:
-        on.target((0, top + ROW * len(found.rows), RIGHT_WIDTH, ROW), "fold" if found.is_open else "unfold", RAW)
+        above = sum(len(lines) for _, lines in rows[:len(found.rows)])
+        on.target((0, top + ROW * above, RIGHT_WIDTH, ROW), "fold" if found.is_open else "unfold", RAW)
     for what, lines in rows:
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
         top = on.paragraph(lines, PAD + (LABELS if what else 0), top, ROW, SMALL)

@@ -1,4 +1,4 @@
-"""Three models of avoidance (docs/model.md, "The crowd", "Looking ahead" and "Slowing down").
+"""Three models of avoidance (docs/model_people.md, "Avoidance").
 
     neighbours  j != i with d = |p_i - p_j| < radius
     push        sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096

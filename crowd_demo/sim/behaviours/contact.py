@@ -1,4 +1,4 @@
-"""Contact: after the move, people whose bodies overlap are moved apart (docs/model.md, "Contact").
+"""Contact: after the move, people whose bodies overlap are moved apart (docs/model_people.md, "Contact").
 
     overlap     j != i with d = |p_i - p_j| < 2 * body
     shift       sum over overlaps of half of each, (2 * body - d) / 2 along (p_i - p_j) / d, each term cut to 1/4096;

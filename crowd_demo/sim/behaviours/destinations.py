@@ -1,4 +1,4 @@
-"""Destinations: areas with a limited number of places, before which people queue; and exits (docs/model.md, "Destinations").
+"""Destinations: areas with a limited number of places, before which people queue; and exits (docs/model_people.md).
 
     area        the free tiles that its point sees and no nearer point does, within the room that it needs
     room        one person for each `place` of its area; a place is held from being let in until leaving

@@ -1,4 +1,4 @@
-"""The crowd: walk to a goal, wait there, choose another, avoid others, wiggle when stuck (docs/model.md, "The crowd").
+"""The crowd: walk to a goal, wait there, choose another, avoid others, wiggle when stuck (docs/model_people.md).
 
     neighbours  j != i with |p_i - p_j| < radius
     avoidance   as the model of avoidance says (avoidance.py)

@@ -1,4 +1,4 @@
-"""Choosing a destination by how crowded the way there is (docs/model.md, "Choosing a destination").
+"""Choosing a destination by how crowded the way there is (docs/model_people.md, "Choosing a destination").
 
     candidates  destinations drawn by their areas; for who reconsiders the present one is the first
     cost        what crowds add to the way: sum over the steps of the flow field of (price - 8) * 5, or * 7 diagonally

@@ -4,7 +4,7 @@ The agents of a worker's share that are due are listed first, then taken sixteen
 for each would be predicted badly. Most people do not see their goal; a few points on the line tell that, for sixteen at a
 time. Only the other lines are walked tile by tile.
 
-Ways out: people are sent to the nearest of some destinations, and leave there for good (docs/model.md, "Sending
+Ways out: people are sent to the nearest of some destinations, and leave there for good (docs/model_people.md, "Sending
 people"). Nearest is by the shortest way over free tiles; who has no way to any of them goes on as before. A way out
 has a place for everybody, and who arrives at one is removed before the next step.
 """

@@ -1,4 +1,4 @@
-"""Forces: discs in the world that attract or repel who is in them, or scare them for a while (docs/model.md, "Forces").
+"""Forces: discs in the world that attract, repel or scare agents in them for a while (docs/model_actions.md, "Forces").
 
 They are a part of the state, not columns; none of them is as if there were no such thing. Every behaviour asks `pull` for the
 sum at a place, and says what it makes of that; one of a plugin can do so as well: `pull(ground.forces, 0, ground.forces.total,

@@ -40,11 +40,11 @@ from crowd_demo.host.files import replacing, write_file
 from crowd_demo.measure.experiment import Compile, Slice, aligned, markdown_table, result_of, with_progress
 from crowd_demo.measure.statistics import finite
 
-PUSH = CrowdWalk("push", "`avoidance: push` and `overlap_passes: 0`: people are pushed by who is near, and have no bodies",
+PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`avoidance: push`, `overlap_passes: 0`)",
                  {"avoidance": "push", "overlap_passes": 0})
-ANTICIPATE = CrowdWalk("anticipate", "`avoidance: anticipate` and `overlap_passes: 2`: people look ahead, and have bodies",
+ANTICIPATE = CrowdWalk("anticipate", "people look ahead and have bodies (`anticipate`, `2`)",
                        {"avoidance": "anticipate", "overlap_passes": 2})
-SLOW_DOWN = CrowdWalk("slow_down", "`avoidance: slow_down` and `overlap_passes: 2`, the default: they slow down, too",
+SLOW_DOWN = CrowdWalk("slow_down", "they also slow down (`slow_down`, `2`), the default",
                       {"avoidance": "slow_down", "overlap_passes": 2})
 MODELS = (PUSH, ANTICIPATE, SLOW_DOWN)
 
@@ -203,35 +203,30 @@ def _walked(walker: SceneWalker, scene: WalkScene, seed: int) -> Trajectories:
 # --- tables, JSON, and docs/validation.md with its pictures ----------------------------------------------------------
 
 PASSED, FAILED = "passed", "failed"
-PAGE, PICTURES = "validation.md", "pictures/validation"
+PAGE, NUMBERS, PICTURES = "validation.md", "validation.txt", "pictures/validation"
 SIZE_INCHES, DPI = (7.0, 3.6), 90  # of a picture
 HEAD = """\
-# Held against the literature
+# Validation
 
 <!-- made by `crowd-demo validate`; do not edit -->
 
-Do these people walk as people do? Each experiment below lets them walk a scene of the literature and reads numbers from their
-trajectories, in metres (one is 26 world units) and seconds. `crowd-demo validate` makes this page in some minutes, with the
-same numbers for this program's models on every machine; `crowd-demo validate --short` runs smaller scenes in less than one.
-What fails is bold. The default, *slow_down*, walks alone, in streams, in dense crowds and through doors much as people do.
-The two older models do not slow down, so in dense crowds their speeds and flows are too high. Do not plan evacuations with
-this: [model.md](model.md#how-people-walk-in-words) describes how people walk and what the model cannot do,
-[findings.md](findings.md#people-held-against-the-literature) what was learned."""
-PEDPY = """\
-Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
-that measure; all others are measured by `crowd_demo/extras/trajectories.py`."""
-
+Each experiment simulates a scene of the literature and compares measurements with published values, in metres and seconds.
+`crowd-demo validate` makes this page in some minutes. The default model, *slow_down*, walks alone, in streams, in dense crowds
+and through doors much as people do. The two older models do not slow down, so in dense crowds their speeds and flows are too
+high. Do not plan evacuations with it: see [what the model cannot do](how_people_walk.md#what-the-model-cannot-do) and
+[what was learned](findings.md#people-held-against-the-literature). [References](references.md) lists the papers."""
 SEEDS = """\
-This program's models walk everything with {seeds} seeds: where people begin and how fast they want to walk is drawn
-for each. A cell shows the median, and the least and the most in brackets; it passes only if each seed does. JuPedSim,
-PedPy and the pictures have the first seed."""
+This program's models walk each scene with {seeds} seeds, which draw starting positions and speeds; others with the first.
+A number is the median, with the minimum and maximum in brackets. It passes only if each seed does; **bold** means failed."""
 ROLES = """\
-Eight constants of *slow_down* were fitted by `benchmarks/calibrate.py` to the experiments marked *fitted*, and to how many
-people are stuck and turn in `20k`. So the result to judge by is that of the experiments that are held out. New ones were
-written after the fit, and nothing is ever fitted to them. JuPedSim's models have their defaults and are not fitted to any of
-these experiments, so their numbers compare only with those that are held out here.
-[findings.md](findings.md#where-the-numbers-of-people-come-from) lists where each number of people comes from, and
-[whether crowds keep flowing](findings.md#crowds-that-keep-flowing) on whole maps."""
+`benchmarks/calibrate.py` fitted eight constants of *slow_down* to the experiments *fitted*, and to the people who are stuck or
+turn in `20k`. So judge it by the experiments *held out*. *New* ones were written after the fit, and nothing is ever fitted to
+them. JuPedSim's models have their defaults and are not fitted, so compare them by the experiments held out.
+Findings has the [source of each parameter](findings.md#where-the-numbers-of-people-come-from) and
+[tests on whole maps](findings.md#crowds-that-keep-flowing)."""
+NUMBERS_TEXT = """\
+[validation.txt](validation.txt) has the numbers of all models, and what [PedPy](https://pedpy.readthedocs.io) measures of the
+trajectories of slow_down. `crowd_demo/extras/trajectories.py` measures all others."""
 
 
 class ReadingRow(NamedTuple):
@@ -242,13 +237,14 @@ class ReadingRow(NamedTuple):
     found: Mapping[str, SeededReading]
     by_pedpy: float | None  # where PedPy has the measure
 
-    def cell(self, walker: str, failed: str = "{}") -> str:
-        """A walker's number and verdict, a dash if there is none; `failed` is the form of what failed."""
-        if walker not in self.found:
-            return "-"
-        reading = self.found[walker]
-        text = f"{reading} {passed_or_failed(reading)}"
-        return text if reading.passes else failed.format(text)
+    def cell(self, walker: str) -> str:
+        """A walker's number and verdict, a dash if there is none."""
+        return f"{self.found[walker]} {passed_or_failed(self.found[walker])}" if walker in self.found else "-"
+
+    def page_cell(self, walker: str) -> str:
+        """The same for the page, where failures are bold."""
+        text = str(self.found.get(walker, "-")).replace(" to ", "-")
+        return text if walker not in self.found or self.found[walker].passes else f"**{text}**"
 
     def record(self) -> dict[str, object]:
         expected = next(iter(self.found.values())).readings[0]
@@ -280,15 +276,17 @@ def as_data(validation: Validation) -> list[dict[str, object]]:
 
 
 def terminal(validation: Validation) -> str:
-    """Return a table for each experiment, and under it what could not be computed."""
+    """Return a table of all numbers for each experiment, and under it what could not be computed."""
     names = [walker.name for walker in validation.walkers]
     return "\n\n".join("\n".join(_lines(result, names)) for result in validation.results)
 
 
 def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     yield f"{result.experiment.name}: {result.experiment.title}"
-    if cells := [[row.what, row.expected, *map(row.cell, walkers)] for row in rows(result)]:
-        yield aligned([["", "expected", *walkers], *cells])
+    if cells := [[row.what, row.expected, *map(row.cell, walkers), "-" if row.by_pedpy is None else number(row.by_pedpy)]
+                 for row in rows(result)]:
+        table = [["", "expected", *walkers, "PedPy"], *cells]
+        yield aligned(table if result.by_pedpy else [line[:-1] for line in table])
     for name, why in result.errors.items():
         yield f"{name}: could not be computed: {why}"
     for name, why in result.left_out.items():
@@ -298,13 +296,14 @@ def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 def write_page(validation: Validation, folder: Path) -> None:
-    """Write the page and its pictures into a folder. Raises ImportError without matplotlib, and OSError."""
+    """Write the page, its pictures and the numbers into a folder. Raises ImportError without matplotlib, and OSError."""
     pictures = folder / PICTURES
     pictures.mkdir(parents=True, exist_ok=True)
     for result in validation.results:
         if result.runs:
             save_plot(result, pictures / f"{result.experiment.name}.png")
     write_file(folder / PAGE, page(validation).encode())
+    write_file(folder / NUMBERS, f"{terminal(validation)}\n".encode())
 
 
 def save_plot(result: ExperimentResult, path: Path) -> None:
@@ -322,28 +321,26 @@ def save_plot(result: ExperimentResult, path: Path) -> None:
 
 def page(validation: Validation) -> str:
     walkers = [walker.name for walker in validation.walkers]
+    shown = [SLOW_DOWN.name] if SLOW_DOWN.name in walkers else walkers
     parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers)]
-    if validation.pedpy:
-        parts.append(PEDPY.format(walker=validation.measured))
     parts += [SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1)
-    parts += [_held(validation, walkers), ROLES, _summary(validation, walkers)]
-    for result in validation.results:
-        parts += _section(result, walkers)
+    parts += [_held(validation, walkers), ROLES, _summary(validation, walkers), NUMBERS_TEXT]
+    for role in (HELD_OUT, NEW, FITTED):
+        if results := [result for result in validation.results if result.experiment.role == role]:
+            parts += [f"## {role.capitalize()}", *(part for result in results for part in _section(result, shown))]
     return "\n\n".join(parts) + "\n"
 
 
 def _held(validation: Validation, walkers: Sequence[str]) -> str:
-    """Return the first table: how many numbers everybody holds, of those that they can walk."""
+    """Return the first table: how many numbers hold for each walker, of those that it can walk."""
     by_role = {role: [row.found for result in validation.results if result.experiment.role == role for row in rows(result)]
                for role in (HELD_OUT, NEW, FITTED)}
     known = by_role[HELD_OUT] + by_role[FITTED]
     shared = [found for found in known if set(walkers) <= set(found)]
-    lines = [["held", *walkers]]
-    for text, of in (("**held out: of {} numbers**", by_role[HELD_OUT]), ("**new, held out: of {}**", by_role[NEW]),
-                     ("fitted: of {}", by_role[FITTED]), ("of all {} but the new ones", known),
-                     ("of the {} of these that all walkers here can walk", shared)):
-        lines.append([text.format(len(of)), *(_share([found[name].passes for found in of if name in found])
-                                              for name in walkers)])
+    lines = [["numbers that hold", *walkers]]
+    for text, of in (("**held out**", by_role[HELD_OUT]), ("**new, held out**", by_role[NEW]), ("fitted", by_role[FITTED]),
+                     ("all but new", known), ("of these, those that all can walk", shared)):
+        lines.append([text, *(_share([found[name].passes for found in of if name in found]) for name in walkers)])
     return markdown_table(lines)
 
 
@@ -358,25 +355,19 @@ def _summary(validation: Validation, walkers: Sequence[str]) -> str:
 
 
 def _share(passed: Sequence[bool]) -> str:
-    """`3 of 7`, or a dash."""
-    return f"{sum(passed)} of {len(passed)}" if passed else "-"
+    """`3/7`, or a dash."""
+    return f"{sum(passed)}/{len(passed)}" if passed else "-"
 
 
 def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     experiment = result.experiment
-    yield f"## {experiment.title}"
-    yield f"*{experiment.role.capitalize()}.* {experiment.about}"
+    yield f"### {experiment.title}"
+    yield f"{experiment.about} Expected: {experiment.source}."
     if found := list(rows(result)):
-        lines = [["", "expected", *walkers, "PedPy"]]
-        for row in found:
-            pedpy = "-" if row.by_pedpy is None else number(row.by_pedpy)
-            lines.append([row.what, row.expected, *(row.cell(name, "**{}**") for name in walkers), pedpy])
-        by_pedpy = any(row.by_pedpy is not None for row in found)
-        yield markdown_table(lines if by_pedpy else [line[:-1] for line in lines])
-    notes = [*(f"{name} could not be computed: {why}." for name, why in result.errors.items()),
-             *(f"{why}." for why in dict.fromkeys(result.left_out.values()))]
-    if notes:
+        yield markdown_table([["", "expected", *walkers], *(
+            [row.what, row.expected.replace(" to ", "-"), *map(row.page_cell, walkers)] for row in found)])
+    if notes := [*(f"{name} could not be computed: {why}." for name, why in result.errors.items()),
+                 *(f"{why}." for why in dict.fromkeys(result.left_out.values()))]:
         yield " ".join(notes)
     if result.runs:
         yield f"![{experiment.title}]({PICTURES}/{experiment.name}.png)"
-    yield f"Source: {experiment.source}."

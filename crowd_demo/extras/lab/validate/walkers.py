@@ -213,14 +213,10 @@ SceneWalker = CrowdWalk | JuPedSimWalk
 # a corner (RuntimeError), and the generalized centrifugal force model takes 14 s for the short crossing, where all get
 # stuck.
 WALKS = (
-    JuPedSimWalk("CFSM", "the collision-free speed model of JuPedSim (Tordeux, Chraibi and Seyfried, Collision-free speed"
-                 " model for pedestrian dynamics, 2016)", "CollisionFreeSpeedModel"),
-    JuPedSimWalk("CFSM V3", "its third version, in which people turn away from others within bounds",
-                 "CollisionFreeSpeedModelV3"),
-    JuPedSimWalk("AVM", "JuPedSim's anticipation velocity model (Xu, Chraibi and Seyfried, Anticipation in a velocity-based"
-                 " model for pedestrian dynamics, 2021)", "AnticipationVelocityModel", random=True),
-    JuPedSimWalk("WarpDriver", "JuPedSim's WarpDriver (Wolinski, Lin and Pettré, WarpDriver: context-aware probabilistic"
-                 " motion prediction for crowd simulation, 2016)", "WarpDriverModel"))
+    JuPedSimWalk("CFSM", "JuPedSim's collision-free speed model (Tordeux 2016)", "CollisionFreeSpeedModel"),
+    JuPedSimWalk("CFSM V3", "its third version, in which people turn away from others", "CollisionFreeSpeedModelV3"),
+    JuPedSimWalk("AVM", "JuPedSim's anticipation velocity model (Xu 2021)", "AnticipationVelocityModel", random=True),
+    JuPedSimWalk("WarpDriver", "JuPedSim's WarpDriver (Wolinski 2016)", "WarpDriverModel"))
 
 
 def jupedsim_walkers() -> list[JuPedSimWalk]:

@@ -53,7 +53,7 @@ CORRIDOR = ValidationExperiment(
     name="rimea-1",
     title="Speed in a corridor",
     about="One person with a desired speed of 1.33 m/s walks 40 m along a corridor 2 m wide.",
-    source="RiMEA, Guideline for Microscopic Evacuation Analysis, test 1",
+    source="RiMEA, test 1",
     numbers=(SPEED,), short_numbers=(SPEED,), scene=corridor, read=read_corridor,
     axes={"xlabel": "time, s", "ylabel": "way, m"}, plot=plot_corridor, role=HELD_OUT)
 
@@ -108,8 +108,8 @@ CORNER = ValidationExperiment(
     name="rimea-6",
     title="Around a corner",
     about="20 people in a corridor 2 m wide walk around a corner to the left.",
-    source="RiMEA, test 6: all get round the corner without walking through a wall. The time is that of the farthest, who"
-           " has 17 m to go, with a queue at most as long again",
+    source="RiMEA, test 6: no person walks through a wall. The farthest person has 17 m to go, with a queue at"
+           " most as long again",
     numbers=(CORNER_PEOPLE,), short_numbers=(CORNER_PEOPLE,), scene=corner, read=read_corner,
     axes={"xlabel": "m", "ylabel": "m", "aspect": "equal"}, plot=plot_corner, role=HELD_OUT)
 
@@ -148,8 +148,7 @@ def plot_head_on(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
 HEAD_ON = ValidationExperiment(
     name="head-on",
     title="Two people, straight against each other",
-    about="Two people who want to walk at 1.34 m/s walk against each other on the very middle of a corridor 3 m wide.",
-    source="Bodies of 0.46 m do not touch. People evade early and hardly slow down: Moussaïd and others, Experimental study"
-           " of the behavioural mechanisms underlying self-organization in human crowds, 2009",
+    about="Two people who want to walk at 1.34 m/s meet in the middle of a corridor 3 m wide.",
+    source="bodies of 0.46 m do not touch; people evade early and hardly slow down (Moussaïd 2009)",
     numbers=(MEETING_SPEED,), short_numbers=(MEETING_SPEED,), scene=head_on, read=read_head_on,
     axes={"xlabel": "m", "ylabel": "m", "ylim": (0, MEETING_WIDTH)}, plot=plot_head_on)

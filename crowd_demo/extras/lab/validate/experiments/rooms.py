@@ -96,12 +96,10 @@ FLOW_AXES = {"xlabel": "width, m", "ylabel": "flow, people/s", "ylim": (0, None)
 BOTTLENECK = ValidationExperiment(
     name="rimea-12",
     title="Flow through a bottleneck",
-    about="150 people walk from a room of 10 m x 10 m through a corridor 5 m long into another room. The flow is that of the"
-          " middle 60% of them, in the middle of the corridor.",
-    source="RiMEA, test 12. People per metre and second: 1.22 by Weidmann 1993, 1.3 by the SFPE handbook. 1.6 to 1.8 by"
-           " Kretz, Grünebohm and Schreckenberg (Experimental study of pedestrian flow through a bottleneck, 2006). 1.9 by"
-           " Seyfried and others (New insights into pedestrian flow through bottlenecks, 2009), whose flow grows linearly"
-           " with the width. Up to 2.8 through openings wider than 2 m, as in the Hermes experiments below",
+    about="150 people walk from a room of 10 m x 10 m through a corridor 5 m long. The flow is that of the"
+          " middle 60%, in the middle of the corridor.",
+    source="RiMEA, test 12. People per metre and second: 1.22 (Weidmann 1993), 1.3 (SFPE handbook), 1.6 to 1.8"
+           " (Kretz 2006a), 1.9 and linear in the width (Seyfried 2009), up to 2.8 above 2 m (Liao 2014)",
     numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck,
     axes=FLOW_AXES, plot=plot_of_flow(lambda width: 1.9 * width, "-", "Seyfried 2009"), measure=flow_through)
 
@@ -141,9 +139,8 @@ EVACUATION = ValidationExperiment(
     name="evacuation",
     title="A room that empties",
     about="100 people leave a room of 8 m x 8 m through a door 1 m to 3 m wide.",
-    source="The people divided by the expected flow of a bottleneck (1.2 to 2 per metre and second, 2.8 if wider than"
-           " 2 m), and a second to begin with or six for the longest way. In proportion to the width, as"
-           " in the evacuation experiments compared by Seyfried and others, 2009",
+    source="the flow of a bottleneck, with 1 s to begin or 6 s for the longest way; proportional to the width"
+           " (Seyfried 2009)",
     numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation,
     axes={"xlabel": "width of the door, m", "ylabel": "time until the room is empty, s", "ylim": (0, None)},
     plot=plot_evacuation, measure=seconds_to_empty)
@@ -183,11 +180,9 @@ def plot_door(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
 DOOR = ValidationExperiment(
     name="door",
     title="Two hundred through one door",
-    about="200 people leave a room of 12 m x 12 m through a door 1 m wide. An arch of people before it lasts when no"
-          " person gets through for 5 s.",
-    source="Flow as for the bottleneck. Arches form and break where people push: Helbing, Farkas and Vicsek, Simulating"
-           " dynamical features of escape panic, 2000; Garcimartín and others, Flow of pedestrians through narrow doors with"
-           " different competitiveness, 2016",
+    about="200 people leave a room of 12 m x 12 m through a door 1 m wide. An arch lasts when no person gets"
+          " through for 5 s.",
+    source="flow as for the bottleneck. Arches form and break (Helbing 2000, Garcimartín 2016)",
     numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door,
     axes={"xlabel": "time, s", "ylabel": "people through the door"}, plot=plot_door)
 
@@ -209,12 +204,10 @@ def wide_bottleneck(width: float, short: bool) -> WalkScene:
 WIDE_BOTTLENECK = ValidationExperiment(
     name="hermes",
     title="Flow through a wide bottleneck",
-    about="350 people in a room of 12 m x 12 m walk through an opening 1 m long. The flow is that of the middle 60%"
-           " of them. Tiles are 0.5 to 0.6 m, so that each width is a multiple.",
-    source="The experiments of the Hermes project, 2009, with up to 350 people: 6.1, 7.2, 9.0, 10.9 and 13.8 people"
-           " per second through 2.4, 3.0, 3.6, 4.4 and 5.0 m, which is 2.4 to 2.8 per metre; Liao and others,"
-           " Experimental study on pedestrian flow through wide bottleneck, 2014. Here at least 1.2, as for narrow"
-           " ones; and in proportion to the width, within 20%",
+    about="350 people leave a room of 12 m x 12 m through an opening 1 m long. The flow is that of the middle"
+          " 60%.",
+    source="2.4 to 2.8 in the Hermes experiments (Liao 2014), here at least 1.2, as for narrow ones;"
+           " proportional to the width, within 20%",
     numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_bottleneck, axes=FLOW_AXES,
     plot=plot_of_flow(FLOWS.__getitem__, "s", "Hermes 2009"), measure=flow_through, role=HELD_OUT)
 
@@ -269,8 +262,8 @@ AGAINST = ValidationExperiment(
     title="A crowd against another in a corridor",
     about="100 people walk from a room of 10 m x 10 m through a corridor 10 m long and 2 m wide into another room,"
            " while 0, 10, 50 or 100 come from there. They have five minutes.",
-    source="IMO, MSC.1/Circ.1533, Revised guidelines on evacuation analysis, 2016, test 8, which ISO 20414, 2020,"
-           " has too: the time grows with the number of people against them. Here also: no one gets stuck",
+    source="IMO MSC.1/Circ.1533, test 8, also in ISO 20414: the time grows with the number of people. Also: no"
+           " one gets stuck",
     numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, measure=seconds_for_all,
     axes={"xlabel": "people against them", "ylabel": "time until 100 are in the other room, s", "ylim": (0, None)})
 
@@ -323,13 +316,11 @@ def plot_queues(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
 QUEUES = ValidationExperiment(
     name="two-queues",
     title="Two queues at a corridor",
-    about="160 people stand in two rooms before the ends of a corridor 10 m long and 2, 3 or 4 m wide, and want to the other"
-          " room: half and half, 70 to 30, 90 to 10, or all one way. The flow is that of both ways together, in the middle of"
-          " the corridor, from 5 s after the first person there until 80% of one queue have passed.",
-    source="Zhang, Klingsch, Schadschneider and Seyfried, Ordering in bidirectional pedestrian flows and its influence on the"
-           " fundamental diagram, 2012: at most 1.5 people per metre and second in both directions, 2.0 in one. Kretz and"
-           " others, Experimental study of pedestrian counterflow in a corridor, 2006: both flows together are larger than"
-           " that of one direction. The splits are those of Feliciani and others, PLOS ONE e0208496",
+    about="160 people wait at the ends of a corridor 10 m long, split 50:50, 70:30, 90:10, or all at one end."
+          " The flow is that of both ways in the middle, from 5 s after the first person until 80% of one queue"
+          " have passed.",
+    source="at most 1.5 people per metre and second both ways, 2.0 one way (Zhang 2012); both ways together more"
+           " than one (Kretz 2006b). The splits are those of Feliciani (PLOS ONE e0208496)",
     numbers=tuple(width * 1000 + right for width in (2, 3, 4) for right in (ONE_WAY, *SPLITS)),
     short_numbers=(2000 + ONE_WAY, 2050), scene=queues, read=read_queues, plot=plot_queues,
     axes={"xlabel": "people who go to the right, %", "ylabel": "people per metre and second", "ylim": (0, None)}, role=NEW)
@@ -364,10 +355,9 @@ def read_choice(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
 CHOICE = ValidationExperiment(
     name="rimea-14",
     title="A shorter and a longer way",
-    about="People walk from a room to the far corner of another one, by a corridor 1 m wide or by a detour of about"
-           " 10 m through one 2 m wide.",
-    source="RiMEA, test 14, which asks for no number. Read here: few people take the shorter way. With 100 people,"
-           " the end of the queue would wait for nearly a minute, many times as long as the"
-           " detour takes. So at least a tenth goes round, and at least a tenth does not",
+    about="People walk from a room to the far corner of another one, by a corridor 1 m wide, or by a detour of"
+          " about 10 m through one 2 m wide.",
+    source="RiMEA, test 14, without a number. Read as: few people take the shorter way. Of 100, the last would"
+           " wait for nearly a minute, so at least a tenth goes round, and at least a tenth does not",
     numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,
     axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)}, role=HELD_OUT)

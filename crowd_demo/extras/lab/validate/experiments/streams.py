@@ -86,11 +86,10 @@ SPEED_AXES = {"xlabel": "people per m²", "ylabel": "mean speed, m/s", "ylim": (
 FUNDAMENTAL = ValidationExperiment(
     name="rimea-4",
     title="Speed against density",
-    about="People all walk the same way along a corridor 4 m wide, closed to a ring of 18 m, so that the density stays what"
-          " it is. Speeds are those along the corridor in the last ten of forty seconds.",
-    source="RiMEA, test 4; the curve of Weidmann (Transporttechnik der Fussgänger, 1993), within 0.25 m/s, which is"
-           " about the scatter of the field data compared by Seyfried and others (The fundamental diagram of pedestrian"
-           " movement revisited, 2005)",
+    about="People walk the same way in a ring of 18 m, 4 m wide. Speeds are those of the last ten of forty"
+          " seconds.",
+    source="RiMEA, test 4: the curve of Weidmann 1993, within 0.25 m/s, about the scatter of field data"
+           " (Seyfried 2005)",
     numbers=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), short_numbers=(0.5, 2.0, 4.0),
     scene=ring_with(SAME_WAY, 1, 20, 40), read=speeds_near(weidmann, SCATTER, "m²", mean_speed), axes=SPEED_AXES,
     plot=plot_of(weidmann, "Weidmann 1993", np.linspace(0.2, MAX_DENSE, 60), SCATTER), measure=mean_speed)
@@ -128,11 +127,10 @@ def read_single_file(runs: WalkedScenes, measures: Measures) -> Iterator[Reading
 SINGLE_FILE = ValidationExperiment(
     name="rimea-16",
     title="Speed in single file",
-    about="People who want to walk at 1.24 m/s walk one behind the other along a corridor 0.8 m wide, closed to a"
-           " ring of 24 m. Speeds are those of the last ten of forty seconds.",
-    source="RiMEA, test 16; Seyfried, Steffen, Klingsch and Boltes, The fundamental diagram of pedestrian movement"
-           " revisited, 2005: at speed v a person takes 0.36 m + 1.06 s v, up to the free speed of 1.24 m/s,"
-           " within 0.25 m/s. Overtaking is impossible",
+    about="People who want to walk at 1.24 m/s walk in a ring of 24 m, 0.8 m wide. Speeds are those of the last"
+          " ten of forty seconds.",
+    source="RiMEA, test 16: at speed v a person takes 0.36 m + 1.06 s v, up to 1.24 m/s (Seyfried 2005), within"
+           " 0.25 m/s. Overtaking is impossible",
     numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
     axes={**SPEED_AXES, "xlabel": "people per m"}, measure=mean_speed,
     plot=plot_of(expected_speed, "Seyfried 2005", np.linspace(0.3, 2.4), SCATTER))
@@ -187,14 +185,11 @@ def plot_counterflow(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
 COUNTERFLOW = ValidationExperiment(
     name="counterflow",
     title="Lanes in counterflow",
-    about="As many people walk to the left as to the right along a corridor 5 m wide, closed to a ring of 24 m; they begin"
-          " mixed. The order is 1 when all people in a lane go the same way, and near 0 for a mixture. It is the mean of"
-          " the last 20 s of a minute.",
-    source="Order as defined by Rex and Löwen (Lane formation in oppositely charged colloids driven by an electric field,"
-           " 2007). Used for people by Nowak and Schadschneider (Quantitative analysis of pedestrian counterflow in a"
-           " cellular automaton model, 2012), with lanes above 0.8. Streams of both ways are about as fast as one of"
-           " that density: Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013; here"
-           " Weidmann's curve, within 0.3 m/s",
+    about="As many people walk to the left as to the right in a ring of 24 m, 5 m wide; they begin mixed. The"
+          " order is 1 when all people in a lane go the same way, 0 for a mixture: the mean of the last 20 s of"
+          " a minute.",
+    source="order above 0.8 (Rex 2007, Nowak 2012); Weidmann's curve within 0.3 m/s, because streams of both"
+           " ways are about as fast as one (Zhang 2013)",
     numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=ring_with(MIXED, 2, 20, 60), read=read_counterflow,
     axes={"xlabel": "time, s", "ylabel": "order of the lanes", "ylim": (0, 1.02)}, plot=plot_counterflow)
 
@@ -261,10 +256,9 @@ CROSSING_AXES = {"xlabel": "people per m² in the crossing", "ylabel": "mean spe
 CROSSING = ValidationExperiment(
     name="crossing",
     title="Two streams that cross",
-    about="Two streams in corridors 4 m wide cross at right angles. Speed and density are those in the square of the"
-          " crossing while it is busy.",
-    source="Streams that cross are about as fast as one stream of that density: Zhang and Seyfried, Comparison of"
-           " intersecting pedestrian flows based on experiments, 2014; here Weidmann's curve, within 30%. No one gets"
+    about="Two streams in corridors 4 m wide cross at right angles. Speed and density are those in the square"
+          " of the crossing while it is busy.",
+    source="Weidmann's curve within 30%: about as fast as one stream of that density (Zhang 2014). No one gets"
            " stuck",
     numbers=(0.5, 1.0, 1.5), short_numbers=(1.0,), scene=crossing, read=read_crossing, axes=CROSSING_AXES,
     plot=plot_crossing)
@@ -314,11 +308,11 @@ DISSOLVES = 13  # degrees
 SPREAD = ValidationExperiment(
     name="spread",
     title="Lanes and the spread of directions",
-    about="80 people on each side of a square of 20 m walk to the other side, in directions with a standard deviation of 0, 6,"
-          " or 25 degrees. The order is that of lanes 1.5 m wide, between 8 s and 18 s, in the middle.",
-    source="Bacik, Sobota, Bacik and Rogers, Order-disorder transition in multidirectional crowds, PNAS 122(14), 2025: lanes"
-           " form below a spread of about 13 degrees, and dissolve above. Read here: below it the order is at least"
-           " nine tenths of that at 0 degrees, far above it at most three quarters",
+    about="80 people on each side of a square of 20 m walk to the other side, in directions with a standard"
+          " deviation of 0, 6 or 25 degrees. The order is that of lanes 1.5 m wide in the middle, from 8 s to"
+          " 18 s.",
+    source="lanes form below a spread of about 13 degrees, and dissolve above (Bacik 2025). Read as: an order of"
+           " at least 0.9 of that at 0 degrees below, at most 0.75 far above",
     numbers=(0.0, 6.0, 25.0), short_numbers=(0.0, 25.0), scene=spread, read=read_spread, measure=order_in_the_middle,
     axes={"xlabel": "standard deviation of directions, degrees", "ylabel": "order of the lanes", "ylim": (0, 1)}, role=NEW)
 
@@ -328,12 +322,10 @@ SPREAD = ValidationExperiment(
 BOTH_WAYS = ValidationExperiment(
     name="both-ways",
     title="Speed against density, both ways",
-    about="As many people walk to the left as to the right along the corridor of the first diagram, 4 m wide and"
-           " closed to a ring of 18 m. Speeds are those along each person's own way in the last 20 s of a"
-           " minute.",
-    source="Zhang and Seyfried, Empirical characteristics of different types of pedestrian streams, 2013: up to 3"
-           " people per m² streams of both ways are about as fast as those of one; here Weidmann's curve, within"
-           " 0.3 m/s",
+    about="As many people walk to the left as to the right in a ring of 18 m, 4 m wide. Speeds are those of the"
+          " last 20 s of a minute.",
+    source="Weidmann's curve within 0.3 m/s: up to 3 people per m², both ways are about as fast as one (Zhang"
+           " 2013)",
     numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=ring_with(SAME_WAY, 2, 30, 60), read=read_paces,
     axes=SPEED_AXES, plot=plot_of(weidmann, "Weidmann 1993", np.linspace(0.2, 4), COUNTERFLOW_SCATTER), measure=pace)
 
@@ -357,10 +349,8 @@ def four_ways(density: float, short: bool) -> WalkScene:
 FOUR_WAYS = ValidationExperiment(
     name="four-ways",
     title="Four streams that cross",
-    about="Corridors 4 m wide cross at right angles, and a stream comes from each of the four sides. Speed and"
-           " density are those in the square of the crossing while it is busy.",
-    source="Zhang and Seyfried, Comparison of intersecting pedestrian flows based on experiments, 2014, and Cao and"
-           " others, Fundamental diagrams for multidirectional pedestrian flows, 2017; here Weidmann's curve, within"
-           " 30%. No one gets stuck",
+    about="Corridors 4 m wide cross at right angles, with a stream from each of the four sides. Speed and density"
+          " are those in the square of the crossing while it is busy.",
+    source="Weidmann's curve within 30% (Zhang 2014, Cao 2017). No one gets stuck",
     numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_crossing, axes=CROSSING_AXES,
     plot=plot_crossing)
