@@ -31,6 +31,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import save_picture, screen, set_mode
 from crowd_demo.app.window_events import WindowEvents
+from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.memory import TooManyError
 from crowd_demo.host.compiling.ahead import KernelFinder
@@ -295,7 +296,8 @@ class Loop:
             changed = self.events.read_at_once()
             self.presenter.follow_size()
             if changed or to_answer:
-                self.presenter.answer(self.events.keys_waiting())
+                self.presenter.answer([key_text(pygame.key.name(event.key)) for event in self.events.waiting
+                                       if event.type == pygame.KEYDOWN])
         finally:
             self._drawing.release()
         return False

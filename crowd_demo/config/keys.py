@@ -19,7 +19,7 @@ from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.registry.texts import say
 
 CHORD = "ctrl+"  # before a key's name: the key while Ctrl is held
-KEY_NAMES: tuple[str, ...] = (
+KEY_NAMES: tuple[str, ...] = (  # what `pygame.key.name` calls the keys
     *"abcdefghijklmnopqrstuvwxyz0123456789",
     *"!\"#$%&'()*+,-./:;<=>?@[\\]^_`",
     "space", "tab", "return", "escape", "backspace", "delete", "insert", "home", "end", "page up", "page down",
@@ -28,7 +28,6 @@ KEY_NAMES: tuple[str, ...] = (
     "left shift", "right shift", "left ctrl", "right ctrl", "left alt", "right alt", "left meta", "right meta",
     "caps lock", "scroll lock", "numlock", "alt gr", "sys req", "power", "euro",
 )
-"""What `pygame.key.name` calls the keys."""
 NAMES = (*KEY_NAMES, *(CHORD + name for name in KEY_NAMES))
 
 
@@ -65,8 +64,7 @@ def _actions() -> dict[str, ActionEntry]:
     return found
 
 
-ACTIONS = _actions()
-"""By name: techniques in the order of the registry, the program's under their headings, overlays."""
+ACTIONS = _actions()  # by name: techniques in the order of the registry, the program's under their headings, overlays
 
 
 def by_heading() -> dict[str, list[str]]:
@@ -85,14 +83,10 @@ def _as_names(value: object) -> object:
     return tuple(str(key) if type(key) is int and 0 <= key <= 9 else key for key in values)
 
 
-def _as_written(names: tuple[str, ...]) -> str | list[str]:
-    return names[0] if len(names) == 1 else list(names)
-
-
 _ONE = {"anyOf": [{"enum": list(NAMES)}, {"type": "integer", "minimum": 0, "maximum": 9}]}
 Names = TypeAliasType("Names", Annotated[
     tuple[Literal[NAMES], ...],  # type: ignore[valid-type]
-    BeforeValidator(_as_names), PlainSerializer(_as_written),
+    BeforeValidator(_as_names), PlainSerializer(lambda names: names[0] if len(names) == 1 else list(names)),
     WithJsonSchema({"description": "a key, a list of keys, or null for none",
                     "anyOf": [*_ONE["anyOf"], {"type": "array", "items": _ONE}, {"type": "null"}]})])
 

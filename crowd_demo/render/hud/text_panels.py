@@ -141,6 +141,9 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> list[Said] | None
                          for button in status.tools.buttons if button.action == name), None)
         case "brush":
             return _tip("size of the brush", ("in metres: drag, or Ctrl+wheel", DIM))
+        case "why" if status.card:
+            return next((_tip(name, (row.source, TEXT), *((line, DIM) for line in row.lines))
+                         for row in status.card.why if row.name == name), None)
         case "legend":
             return _tip("legend of the overlays", ("the wheel scrolls, Shift+F10 hides all overlays", DIM))
     return None
