@@ -26,7 +26,7 @@ from crowd_demo.sim.simulation import Simulation
 
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
-                       if each * 10**power <= MAX_AGENTS))  # numbers of agents that the keys go through
+                       if each * 10**power < MAX_AGENTS), MAX_AGENTS)  # numbers of agents that the keys go through
 AGENTS = Range(int, 0, MAX_AGENTS)
 SLICE, SLICE_S = 20_000, 0.05  # agents that come or leave at once, at first; later ones take about so long
 ANSWER_KEYS = {"restart": "again", "happen": "then {}", "export": "a page", "quit": "close"}  # which close it
