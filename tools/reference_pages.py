@@ -36,7 +36,7 @@ Where no value is off, false or 0, the key selects the next value, with `Shift` 
 - **Approximate** techniques (`~`) do less work and change the crowd a little.
 - **Model** (`≠`) means another rule of behaviour, not another way to compute the same one.
 """
-KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, whatever its layout
+KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, in any layout
 ([how](../troubleshooting.md#keys-on-other-layouts)). Section `keys` of a configuration changes them.
 The keys of techniques are in [Techniques](techniques.md).
 The wheel zooms at the pointer, and dragging pans. A click inspects an agent.

@@ -33,20 +33,20 @@ TIMES = {
     "p99": Readout("99th percentile of the frame interval over the last 300 frames, in ms.",
                    "Far above p50 means stutter: a sort, a reading of meters, or another program."),
     "speed": Readout("Simulated seconds per second of real time. Real is the speed that is reached.",
-                     "Real appears only where the machine is too slow for the requested speed."),
-    "tick": Readout("Steps since the start, and the simulated time.", "Two runs are compared at the same tick."),
+                     "Real appears only if the machine is too slow for the requested speed."),
+    "tick": Readout("Steps since the start, and the simulated time.", "Compare two runs at the same tick."),
     "graph": Readout("Time of each displayed frame with its steps, newest at the right. Stages are stacked, steps lowest."
                      " The line is 60 FPS.",
                      "Low and even is good. A spike every second or so is often a sort or a meter."),
     **{part: Readout(f"{about[0].upper()}{about[1:]}.", good) for (part, about), good in zip(PARTS.items(), (
-        "Most techniques shorten it. Mean of the last second. Card, M and N define a step in the same way.",
+        "Most techniques shorten it. Mean of the last second. Card, M and N measure the same.",
         "Grows with what is in view: zoom in, and culling pays.",
-        "No technique changes it, and it is not part of a frame. At high FPS it takes most of the time."), strict=True)},
+        "No technique changes it, and it does not count as frame time. At high FPS it takes most of the time."), strict=True)},
 }
 CROWD = {
-    "agents": Readout("Number of agents.", "Change them until the frame takes 16.7 ms: that many fit here."),
+    "agents": Readout("Number of agents.", "The largest crowd at 60 FPS takes 16.7 ms per frame."),
     "in view": Readout("Agents in view.", "The least that must be drawn."),
-    "drawn": Readout("Agents that were drawn, in view or not.", "Near in view is good: culling leaves the rest out."),
+    "drawn": Readout("Agents that were drawn, in view or not.", "Good if it is near 'in view': culling leaves the rest out."),
     "neighbours": Readout("Neighbours per agent, mean of all queries of the last second.",
                           "A property of the crowd: no exact technique changes it."),
     "candidates": Readout("Agents tested per query to find the neighbours, mean of the last second.",
@@ -69,12 +69,12 @@ CROWD = {
 }
 MEMORY = {
     "sorts (ms)": Readout("Number of reorderings in memory, and the time of the last one.",
-                          "It pays while it costs less than interaction would grow until the next one."),
+                          "Sorting pays if interaction would otherwise slow down by more than a sort takes."),
     "since sort": Readout("Steps since agents were last reordered.", "Interaction slows down as it grows."),
     "drift": Readout("Upper bound of the distance moved since the last reordering, in cells.",
                      "Below half a cell nearly all neighbours are still near in memory."),
     "top worker": Readout("Candidates of the busiest worker relative to the mean of all workers, in the last second.",
-                          "1 is an even share. With two workers, 2 means that one did everything."),
+                          "1 is an even share. With two workers, 2 means that one did all work."),
     "near reads": Readout("Share of reads in the same cache line as the previous read, or in the next one.",
                           "75 to 90% right after a sort, near 0 in a crowd that was never sorted."),
     "L1 misses": Readout("Share of reads that miss a simulated first-level cache.",
@@ -106,7 +106,7 @@ SCENARIO = {
     "answer": Readout("Time on the clock when the scenario's question was answered.",
                       "Restart with another seed, or change something, and compare."),
     "flow": Readout("Crossings of a line in both directions, or people who left by a door. The rate is the mean of the"
-                    " last 5 s. The bars count since the start, to one scale.",
+                    " last 5 s. The bars show all counts since the start, on one scale.",
                     "A door passes 1.2 to 2 people per metre and second."),
     "inside": Readout("Number of agents in an area.", "Areas are those of measure.areas."),
 }
