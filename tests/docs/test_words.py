@@ -77,8 +77,7 @@ def test_pages_keep_the_rules() -> None:
 
 def prose(page: str) -> Iterator[str]:
     """Yield the paragraphs and items of a page, without code, formulas, tables, headings, comments and addresses."""
-    page = re.sub(r"```.*?```|<!--.*?-->", "", page, flags=re.DOTALL)
-    page = re.sub(r"(`+)[^`].*?\1", "code", page, flags=re.DOTALL)
+    page = re.sub(r"```.*?```|(`)[^`]+`|<!--.*?-->", lambda found: "code" if found[1] else "", page, flags=re.DOTALL)
     page = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page).replace("*", "").replace("!", "")
     for block in re.split(r"\n\s*\n|\n(?= *(?:-|\d+\.) )", re.sub(r"^(\||#| {4}).*$", "", page, flags=re.MULTILINE)):
         if text := " ".join(re.sub(r"^\s*(-|\d+\.) ", "", block).split()):
