@@ -28,8 +28,8 @@ NAVIGATION = {  # groups of pages and patterns; a page has the title of its head
     "How-to guides": ("window.md", "events.md", "trajectories.md", "export.md", "ensemble.md", "tours.md", "lab.md", "api.md",
                       "grid.md", "sprites.md", "troubleshooting.md"),
     "Reference": ("reference/*.md", "model*.md", "glossary.md", "references.md"),
-    "Explanation": ("how_people_walk.md", "measuring.md", "one_hash.md", "findings.md", "validation.md", "design/*.md",
-                    "comparison.md", "developing.md", "reliability.md", "CONTRIBUTING.md", "CHANGELOG.md")}
+    "Explanation": ("techniques.md", "how_people_walk.md", "measuring.md", "one_hash.md", "findings.md", "validation.md",
+                    "design/*.md", "comparison.md", "developing.md", "reliability.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 # Browsers let no page from the disk read a file, but scripts: the index is one, which the page of results loads.
 LOAD_INDEX = """if (document.getElementById("mkdocs-search-results"))
   document.head.append(Object.assign(document.createElement("script"), {src: base_url + "/search/index.js"}));

@@ -25,6 +25,7 @@ from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.window_events import WindowEvents
+from crowd_demo.config.keys import key_text
 from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.report import COLLECT_EVERY, Recorder, noting_collections
 from crowd_demo.host.system import Worker
@@ -285,7 +286,8 @@ class Loop:
             changed = self.events.read_at_once()
             self.presenter.follow_size()
             if changed or to_answer:
-                self.presenter.answer(self.events.keys_waiting())
+                self.presenter.answer([key_text(pygame.key.name(event.key)) for event in self.events.waiting
+                                       if event.type == pygame.KEYDOWN])
         finally:
             self._drawing.release()
         return False

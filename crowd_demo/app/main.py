@@ -34,6 +34,7 @@ from crowd_demo.host.shutdown import (
 )
 from crowd_demo.host.streams import STDOUT, OutputError
 from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
+from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
@@ -278,4 +279,7 @@ class Session:
                 content["replay"] = self.player.report()
             if asks(loop.program.sim):
                 content["outcome"] = as_report(outcome_of(loop.program.sim))
+            if self.options.why:
+                content["why"] = [figure._asdict() for figure in load("crowd_demo.extras.why:figures")(
+                    loop.program.sim, self.options.why) if figure]
             write_report(content, path)

@@ -19,7 +19,7 @@ class RunOptions:
     The folders of `screenshot`, `report` and `record` exist when the run begins. With `load` the run begins in a saved state;
     with `replay` it does what was recorded, and does not compare hashes before the tick `replay_from`. `config_name` is what
     --config named; `trace` is where the run is written as a Chrome trace. `tour` is a name or a path; without a window it
-    plays itself.
+    plays itself. `why` is a stage that the report explains.
     """
 
     headless: bool = False
@@ -34,6 +34,7 @@ class RunOptions:
     config_name: str | None = None
     trace: Path | None = None
     tour: str | None = None
+    why: str = ""
 
     @property
     def is_interactive(self) -> bool:

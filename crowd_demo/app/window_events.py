@@ -15,7 +15,6 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.key_input import KeyInput
 from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
-from crowd_demo.config.keys import key_text
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target, scale_for
 from crowd_demo.render.hud.navigation import tick_at
@@ -65,10 +64,6 @@ class WindowEvents:
             else:
                 self.waiting.append(event)
         return to_answer
-
-    def keys_waiting(self) -> list[str]:
-        """The names of the keys that were pressed and wait for the next frame."""
-        return [key_text(pygame.key.name(event.key)) for event in self.waiting if event.type == pygame.KEYDOWN]
 
     def _is_for_now(self, event: pygame.Event) -> bool:
         """Return whether it quits, moves along the timeline, or concerns the window alone and none before it waits."""
@@ -236,6 +231,8 @@ class Mouse:
                 program.panels.fit_graph()
             case Target("action" | "tool", action):
                 program.act(action)
+            case Target("card" | "why"):
+                program.act("card")
             case Target("answer"):
                 program.answers.close()
             case Target("tour", name) if program.guide.tour:

@@ -46,6 +46,7 @@ HOW_TO_RUN = OptionGroup(title="how to run", options=[
     option("--no-render", action="store_false", dest="render", help="with --headless: no picture either"),
     option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
     report_option("times, counters and the state's hash"),
+    option("--why", metavar="STAGE", default="", help="with --report: explain a stage, in 70 further steps"),
     option("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay"),
     option("--trace", metavar="FILE.json", type=file_path, help="write the run as a Chrome trace, for ui.perfetto.dev")])
 
@@ -136,7 +137,7 @@ def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> i
 
     return run(config, RunOptions(
         args.headless, args.frames, args.render, args.screenshot, args.report, args.record, saved,
-        config_name=args.config or DEFAULT_CONFIG, trace=args.trace, tour=args.tour))
+        config_name=args.config or DEFAULT_CONFIG, trace=args.trace, tour=args.tour, why=args.why))
 
 
 # --- what only prints ------------------------------------------------------------------------------------------------

@@ -85,14 +85,10 @@ def _as_names(value: object) -> object:
     return tuple(str(key) if type(key) is int and 0 <= key <= 9 else key for key in values)
 
 
-def _as_written(names: tuple[str, ...]) -> str | list[str]:
-    return names[0] if len(names) == 1 else list(names)
-
-
 _ONE = {"anyOf": [{"enum": list(NAMES)}, {"type": "integer", "minimum": 0, "maximum": 9}]}
 Names = TypeAliasType("Names", Annotated[
     tuple[Literal[NAMES], ...],  # type: ignore[valid-type]
-    BeforeValidator(_as_names), PlainSerializer(_as_written),
+    BeforeValidator(_as_names), PlainSerializer(lambda names: names[0] if len(names) == 1 else list(names)),
     WithJsonSchema({"description": "a key, a list of keys, or null for none",
                     "anyOf": [*_ONE["anyOf"], {"type": "array", "items": _ONE}, {"type": "null"}]})])
 

@@ -93,10 +93,9 @@ def list_tours() -> dict[str, Path]:
 
 
 def picture_of(config: Path) -> Path | None:
-    """A configuration's picture: a PNG of its name beside it, or among the assets if it is a shipped one."""
-    beside, shipped = config.with_suffix(".png"), assets_folder() / "scenarios" / f"{config.stem}.png"
-    is_shipped = config.resolve().parent == (data_folder() / "configs").resolve()
-    return beside if _exists(beside) else shipped if is_shipped and _exists(shipped) else None
+    """A configuration's picture: a PNG of its name beside it, or in `assets/scenarios` beside its folder, as here."""
+    places = config.with_suffix(".png"), config.resolve().parent.parent / "assets/scenarios" / f"{config.stem}.png"
+    return next((path for path in places if _exists(path)), None)
 
 
 def list_maps() -> dict[str, Path]:

@@ -80,11 +80,7 @@ def require(name: str, value: object, kind: type) -> None:
         raise TypeError(f"{name}: must be a {kind.__name__}, not {value!r:.60}")
 
 
-def _without_point(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-WITHOUT_POINT = BeforeValidator(_without_point)
+WITHOUT_POINT = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 Whole = Annotated[int, WITHOUT_POINT]
 """A whole number, which may be written `1e5`, as in JSON schema."""
 

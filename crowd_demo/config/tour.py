@@ -64,12 +64,8 @@ MARK = re.compile("([a-z][a-z0-9_]*)?")
 TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
 
 
-def on_one_line(text: object) -> object:
-    """A text without the line ends of the file and without control characters."""
-    return printable(" ".join(text.split())) if isinstance(text, str) else text
-
-
-Text = Annotated[str, BeforeValidator(on_one_line), Field(min_length=1, max_length=400)]
+Text = Annotated[str, BeforeValidator(  # without the line ends of the file and without control characters
+    lambda text: printable(" ".join(text.split())) if isinstance(text, str) else text), Field(min_length=1, max_length=400)]
 Settings = Mapping[str, object]  # by name: a key of `Actions`, or `set.` and a technique's path
 
 if TYPE_CHECKING:
@@ -140,6 +136,8 @@ class Step(Section):
     bet: Bet | None = Field(None, description="a guess to make before it")
     wait: Whole = number(60, 1, 600, "frames", "frames to measure, if the text has numbers")
     panels: bool = Field(False, description="the text is about the panels: if hidden, it names the key that shows them")
+    why: Literal["", "time", "pairs", "instructions", "vector work", "bytes", "bandwidth", "lines missed", "processor",
+                 "bottleneck"] = Field("", description="row of Why to show on the card of the last switch")
     mark: str = Field("", max_length=40, description="a name for the numbers of this step: small letters, digits and _")
     ask: Text | None = Field(None, description="a question")
     answer: Text | None = Field(None, description="its answer, shown with the next key")

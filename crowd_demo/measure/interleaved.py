@@ -76,7 +76,8 @@ class InterleavedTiming:
     @property
     def frame_ms(self) -> float:
         """A frame of the slower copy, by its fastest block, as other load slows some; 0 before the first block."""
-        return max(min(map(_mean_ms, blocks), default=0.0) for blocks in self._blocks)
+        return max(min((float(sum(times.mean() for times in block.frame.times_ms.values())) for block in blocks),
+                       default=0.0) for blocks in self._blocks)
 
     def _complete(self) -> Sequence[Sequence[BlockTimes]]:
         """The blocks of complete turns: those of the old values, and those of the new ones."""
@@ -152,8 +153,3 @@ def _cost(blocks: Sequence[BlockTimes], name: str) -> Cost:
 
 def _median(costs: Costs, name: str) -> float:
     return float(np.median(costs[name].ms)) if name in costs else 0.0
-
-
-def _mean_ms(block: BlockTimes) -> float:
-    """How long a frame of the block took on average, milliseconds."""
-    return float(sum(times.mean() for times in block.frame.times_ms.values()))

@@ -122,7 +122,7 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
         "minimap": ActionEntry(("end",), "show or hide the minimap", ("toggle", "minimap_shown"), at_once=True),
     },
     "Measure and prove": {
-        "card": ActionEntry(("i",), "show the last result card", ("show_card",), at_once=True),
+        "card": ActionEntry(("i",), "show the last result card, then why", ("show_card",), at_once=True),
         "measure": ActionEntry(("m",), "measure the selected technique", ("experiments.measure",)),
         "ablate": ActionEntry(("n",), "measure every technique by turning it off", ("experiments.ablate",)),
         "largest": ActionEntry(("p",), "find the largest crowd at 60 FPS here", ("experiments.largest",)),

@@ -91,11 +91,6 @@ def _instead_of_a_field(situation: Situation) -> str:
     return "" if situation.get("neighbours") != "field" or has_field else "as sorted"
 
 
-def _without_gpu(situation: Situation) -> str:
-    """Return why steps run on the CPU although the technique is set to the GPU."""
-    return Unused(WITHOUT_GPU.get(situation.needs_processor, situation.needs_processor))
-
-
 def _lanes_left(situation: Situation) -> str:
     """Return what lanes still do with a neighbour limit: only the stage that moves agents uses them."""
     if situation.on_gpu:
@@ -208,7 +203,8 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "device", ("auto", "cpu", "cuda"), "auto", EXACT, "device",
         "where steps run: CPU or NVIDIA GPU (auto: GPU from 20,000 agents)",
-        stage="interaction", key="z", group="time", off="cpu", inactive=_without_gpu, moves_memory=True,
+        stage="interaction", key="z", group="time", off="cpu", moves_memory=True,
+        inactive=lambda situation: Unused(WITHOUT_GPU.get(situation.needs_processor, situation.needs_processor)),
         watch="interaction, index and move become many times shorter in a large crowd. The state is identical",
         source="cell lists on graphics cards: Green 2008. Integer sums do not depend on the order of threads"),
     Technique(

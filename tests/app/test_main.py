@@ -69,6 +69,16 @@ def test_the_report_says_what_ran(tmp_path: Path) -> None:
     assert report["state_hash"] == sim.state_hash(), "that of the same steps without a program"
 
 
+def test_the_report_explains_a_stage_when_that_was_asked(tmp_path: Path) -> None:
+    assert run(frames=10, report=tmp_path / "report.json", why="interaction") == 0
+    report = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    assert [row["name"] for row in report["why"]][:2] == ["time", "pairs"] and report["why"][-1]["name"] == "bottleneck"
+    assert report["steps"] == 10
+    assert run(frames=10, report=tmp_path / "plain.json") == 0
+    plain = json.loads((tmp_path / "plain.json").read_text("utf-8"))
+    assert "why" not in plain and plain["state_hash"] == report["state_hash"]
+
+
 def test_a_run_without_a_picture_has_no_stages_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(frames=8, report=STDOUT, render=False) == 0
     report = json.loads(capsys.readouterr().out)

@@ -79,6 +79,7 @@ def test_the_ladder_is_checked_and_measured() -> None:
     assert all(int(row.split()[5]) > 1 for row in rows[4:]), "lanes are packed instructions"
 
 
+@pytest.mark.slow
 def test_one_version_of_the_ladder() -> None:
     done = run(str(EXAMPLES / "ladder.py"), "lanes", "--points", "300", "--rounds", "1")
     assert done.returncode == 0 and [line.split()[0] for line in done.stdout.splitlines()[2:]] == ["lanes"], done.stderr

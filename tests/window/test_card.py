@@ -8,7 +8,7 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.render.hud.canvas import DARK, GOOD
+from crowd_demo.render.hud.canvas import DARK, GOOD, TEXT
 
 SIZE = 1280, 720
 
@@ -20,18 +20,26 @@ def proved(path: Path) -> int:
     return int((abs(pixels[left:right, top:bottom] - DARK[GOOD][:3]).max(axis=2) < 8).sum())
 
 
-def test_a_key_shows_the_card_with_its_proof_and_i_hides_and_shows_it(start: Callable[..., Any]) -> None:
+def shown(path: Path) -> int:
+    """Pixels in the colour of text where the rows of Why are, left of the middle and below the head of the card."""
+    pixels = pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
+    return int((abs(pixels[20:SIZE[0] * 2 // 5, 250:400] - DARK[TEXT][:3]).max(axis=2) < 30).sum())
+
+
+def test_a_key_shows_the_card_with_its_proof_and_i_shows_why_hides_and_shows_it(start: Callable[..., Any]) -> None:
     program = start("--size", "1280x720")
     program.until(program.shows_the_crowd)
     assert proved(program.picture()) < 50
     program.press("2")
     program.until(lambda: proved(program.picture()) > 400)
     program.press("i")
-    program.until(lambda: proved(program.picture()) < 50)
+    program.until(lambda: shown(program.picture()) > 300 > 50 > proved(program.picture()))
+    program.press("i")
+    program.until(lambda: shown(program.picture()) < 30)
     program.press("i")
     program.until(lambda: proved(program.picture()) > 400)
     assert program.leave() == 0
-    assert program.report()["optimizations"]["simd"] is False
+    assert program.report()["optimizations"]["simd"] is False and program.crowd_is_as_if_alone()
 
 
 def test_the_card_follows_the_switch_of_reordering(start: Callable[..., Any]) -> None:

@@ -14,7 +14,6 @@ from functools import reduce
 from crowd_demo.app.card.effect import NO_TIMES, ReadingsMean, TimingWindow, before_now, extent
 from crowd_demo.app.card.trial import Moment, Switched, Trial
 from crowd_demo.app.crowd.crowd import Change
-from crowd_demo.profile import Profile
 from crowd_demo.registry.techniques import inactive
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.metrics.readings import Readings
@@ -38,6 +37,7 @@ class Cards:
         self._compiling = False
         self.trial: Trial | None = None
         self._asked: bool | None = None  # shown or hidden by the user; None: shown until its time is over
+        self.row: str | None = None  # the row of Why that is pointed out, or none (""); None while Why is closed
 
     def crowd_changed(self, change: Change) -> None:
         """Call between two calls of `work`, from the same thread."""
@@ -49,7 +49,7 @@ class Cards:
         now_s = self._clock()
         spent_s, self._now_s = now_s - self._now_s, now_s
         if at.compiling and not self._compiling:
-            self._before_compiling = self._before_now(at.sim.profile)
+            self._before_compiling = before_now(at.sim.profile, self._crowd_since, self._view_since)
         self._compiling = at.compiling
         self._read.add(self.readings)
         changes, self._changes, trial = self._changes, [], self.trial
@@ -65,6 +65,8 @@ class Cards:
             self.trial.work(at, self._read, spent_s if self.trial is trial else 0.0)
             if not was_over:
                 self._measured.update(self.trial.summary)
+            if self.row is not None:
+                self.trial.explain(at)
 
     def put_away(self, why: str) -> None:
         self._asked = False
@@ -72,12 +74,17 @@ class Cards:
             self.trial.end(why)
 
     def card(self) -> Card | None:
-        return self.trial.card() if self.trial and self._is_shown else None
+        card = self.trial.card() if self.trial and self._is_shown else None
+        return card and card._replace(row=self.row)
 
     def toggle(self) -> bool:
-        """Show the last card again, or hide it; return whether there is one."""
-        self._asked = not self._is_shown
+        """Show the last card, then why, then hide it; return whether there is one."""
+        shown, is_open = self._is_shown, self.row is not None
+        self._asked, self.row = not (shown and is_open), "" if shown and not is_open else None
         return self.trial is not None
+
+    def point_out(self, row: str) -> None:
+        self._asked, self.row = True, row
 
     @property
     def _is_shown(self) -> bool:
@@ -110,8 +117,9 @@ class Cards:
 
         Pictures and counters of before do not count if the view has changed since.
         """
-        last, self.trial, self._asked = self.trial, None, None
-        before = max(self._before_now(at.sim.profile), self._before_compiling, key=extent)
+        last, self.trial, self._asked, self.row = self.trial, None, None, None
+        now = before_now(at.sim.profile, self._crowd_since, self._view_since)
+        before = max(now, self._before_compiling, key=extent)
         readings: Mapping[str, float] = self._read.means()
         if last and not last.over and last.is_young:
             switched, before, readings = last.switched.then(switched), last.before, last.readings
@@ -122,6 +130,3 @@ class Cards:
             last.end("")
         if switched.new:
             self.trial = Trial(switched, at, before, readings, self._clock)
-
-    def _before_now(self, profile: Profile) -> TimingWindow:
-        return before_now(profile, self._crowd_since, self._view_since)

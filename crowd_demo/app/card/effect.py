@@ -30,7 +30,7 @@ from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import HISTORY, OTHER, Profile
 from crowd_demo.registry.stages import stages_of
 from crowd_demo.registry.techniques import BY_PATH, is_drawn
-from crowd_demo.render.hud.card import Count, Span
+from crowd_demo.render.hud.card import CardRow, Span
 from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 
 PROOF = "proof"  # the stage that proving is, and the note of its frames
@@ -197,8 +197,8 @@ def telling(before: Mapping[str, float], after: Mapping[str, float], paths: Iter
     return dict(found[:MAX])
 
 
-def explaining(told: Counted) -> tuple[Count, ...]:
-    return tuple(Count(KNOWN[name].label, text(name, before), text(name, after)) for name, (before, after) in told.items())
+def explaining(told: Counted) -> tuple[CardRow, ...]:
+    return tuple(CardRow(KNOWN[name].label, text(name, before), text(name, after)) for name, (before, after) in told.items())
 
 
 def unlike(before: float, after: float) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,12 +35,15 @@ from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.interleaved import FRAME, InterleavedTiming
 from crowd_demo.measure.proof import MAX_FRAME_MS, Answers, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.statistics import STUDENT_T, Times
-from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import EXACT
+from crowd_demo.profile import OTHER, Profile
+from crowd_demo.registry.entries import EXACT, load
+from crowd_demo.registry.stages import STAGES
 from crowd_demo.registry.techniques import BY_PATH, hud_word, is_drawn, kind_of_all, strongest
-from crowd_demo.render.hud.card import LEAST_MS, Card, ProofLine, Span, outcome_text
+from crowd_demo.render.hud.card import LEAST_MS, Card, CardRow, ProofLine, Span, outcome_text
 from crowd_demo.sim.simulation import Simulation
 
+WHY = "crowd_demo.extras.why:explained"
+EXPLAIN_S = 0.02  # per frame
 LASTS_S = 10.0
 LONGEST_S = 1.0  # a frame counts as no longer: ten frames at least are seen
 SHARE = 0.25  # of the time, for all of a trial's work
@@ -113,6 +116,8 @@ class Trial:
         self.known_ms = math.nan
         self._spans: tuple[Span, ...] = (NOTHING_YET._replace(name=FRAME if self.drawn else STEP),)
         self.told: Counted = {}
+        self.reasons: tuple[CardRow, ...] = ()
+        self._explaining: Iterator[Sequence[CardRow] | None] | None = None  # None before it has begun
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
     # --- its work ----------------------------------------------------------------------------------------------------
@@ -196,9 +201,21 @@ class Trial:
             self.end("the view changed")
 
     def end(self, why: str) -> None:
+        self._explaining = None if why else self._explaining  # copies are good until the walls change
         if not self.over:
             self.over, self._until = True, why
             self._stop_proving(why or "no time was left")
+
+    def explain(self, at: Moment) -> None:
+        """Go on finding out why, in copies of the crowd."""
+        self._explaining = self._explaining or load(WHY)(at.sim, *self.switched, self._stage)
+        begun_s = self._clock()
+        with at.sim.profile.stage(PROOF):
+            for reasons in self._explaining:
+                self.reasons = tuple(reasons or self.reasons)
+                at.sim.profile.note(PROOF)
+                if self._clock() - begun_s > EXPLAIN_S:
+                    break
 
     # --- the proof ---------------------------------------------------------------------------------------------------
 
@@ -250,6 +267,12 @@ class Trial:
     # --- what it shows -----------------------------------------------------------------------------------------------
 
     @property
+    def _stage(self) -> str:
+        """The stage that changed most, as far as that is known, or that of the technique."""
+        return next((span.name for span in self._spans if span.name in STAGES and span.name != OTHER),
+                    BY_PATH[next(iter(self.switched.new))].stage)
+
+    @property
     def is_young(self) -> bool:
         """Return whether it has too few measurements for a result."""
         turns = self._copies.turns if self._copies else None
@@ -284,7 +307,7 @@ class Trial:
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, change, self._kind, self.spans, explaining(self.told), ProofLine(*self._finding),
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
-                    LONG_NOTE if self._has_times else NO_TIMES_NOTE)
+                    LONG_NOTE if self._has_times else NO_TIMES_NOTE, self.reasons, self._stage)
 
     def _summary(self) -> dict[str, str]:
         known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]

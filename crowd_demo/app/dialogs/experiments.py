@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -206,7 +205,8 @@ class Experiments:
             if value == technique.baseline:  # what a technique buys, not what its absence does
                 value, other = other, value
             title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
-            self._begin(title, partial(self._measurement, path, value, other), lambda experiment: [
+            self._begin(title, lambda: Measurement((start := self._start())._replace(
+                techniques={**start.techniques, path: value}), path, other, self._compile_for), lambda experiment: [
                 colour_of(found) for found in experiment.comparisons().values()], lambda experiment: {
                     experiment.path: experiment.found.line(experiment.value, experiment.other)} if experiment.found else {})
 
@@ -220,8 +220,9 @@ class Experiments:
 
     def largest(self) -> None:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
-        self._begin("The largest crowd at 60 FPS here", self._largest, lambda experiment: [
-            TEXT] * len(experiment.answers), lambda experiment: {}, "largest --ladder")
+        self._begin("The largest crowd at 60 FPS here", lambda: Largest(
+            config := self._config(), present_and_rungs(config.optimizations), self._compile_for),
+            lambda experiment: [TEXT] * len(experiment.answers), lambda experiment: {}, "largest --ladder")
 
     def _begin(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
                results_of: Callable[[Kind], Mapping[str, str]], command: str = "") -> None:
@@ -235,14 +236,6 @@ class Experiments:
                                            self._bindings)
             self._cards.put_away("something was measured")
             self._dialogs.open(self.dialog)
-
-    def _measurement(self, path: str, value: Value, other: Value) -> Measurement:
-        start = self._start()
-        return Measurement(start._replace(techniques={**start.techniques, path: value}), path, other, self._compile_for)
-
-    def _largest(self) -> Largest:
-        config = self._config()
-        return Largest(config, present_and_rungs(config.optimizations), self._compile_for)
 
     def _config(self) -> Config:
         """What is on the screen; a view of the whole world stays one when the world grows."""

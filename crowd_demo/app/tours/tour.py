@@ -308,6 +308,8 @@ class TourPlayer:
     def _keep(self, numbers: PageNumbers) -> None:
         if numbers.now is not None and self._numbers.get(self._number, numbers).now is None:
             self._told_state, self._told_view = self._crowd_state, self.program.cards.view_key
+            if self.step.why and self.page.kind == "step":
+                self.program.cards.point_out(self.step.why)
         self._numbers[self._number] = numbers
         if self.step.mark and self.page.kind == "step" and numbers.now is not None:
             self._marks[self.step.mark] = numbers.now

@@ -215,7 +215,7 @@ def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> in
         options = with_values(config.optimizations, {technique.path: technique.baseline})
         sims[f"without {technique.label.strip()}"] = Simulation(config.model_copy(update={"optimizations": options}))
     try:
-        found = {name: why(sim, stage, args.steps) for name, sim in sims.items()}
+        found = why(sims, stage, args.steps)
     except ValueError as error:
         return mistaken(f"why: {error}")
     record = {name: [figure._asdict() for figure in figures] for name, figures in found.items()}

@@ -26,6 +26,7 @@ from crowd_demo.render.hud.canvas import (
     SHEET,
     SMALL,
     TEXT,
+    TOUCHED,
     WARM,
     Canvas,
     Colour,
@@ -43,6 +44,7 @@ TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
 HEAD, CHANGE_LINE, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 16.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
 FACTORS = (FACTOR, 38, 30)  # sizes of the factor, of which the first counts that leaves room for the times beside it
 TIMES, COUNTS = (0.385, 0.615), (0.68, 1.0)  # where the two numbers of a row end, of the width
+WHY_NAME, WHY_ENDS = 104.0, (0.6, 1.0)  # width of a name in Why; where the two values end, of the width
 OUTCOME_COLOURS: dict[Outcome, Colour] = {"faster": GOOD, "slower": WARM, "no difference": TEXT}  # where there is an interval
 PROOF_COLOURS: dict[ProofKind, Colour] = {"running": DIM, "same": GOOD, "differs": BAD, "apart": WARM, "sample": ACCENT}
 
@@ -79,10 +81,14 @@ class Span(NamedTuple):
         return OUTCOME_COLOURS.get(self.outcome, DIM) if self.known else DIM
 
 
-class Count(NamedTuple):
+class CardRow(NamedTuple):
+    """A counter, or a figure of Why, before and after."""
+
     name: str
     before: str
     after: str
+    source: str = ""  # how it was obtained
+    lines: tuple[str, ...] = ()  # of assembly
 
 
 class ProofLine(NamedTuple):
@@ -99,12 +105,15 @@ class Card(NamedTuple):
     change: str  # off -> on, or: SIMD lanes off -> on, reorder every -> off
     kind: Kind
     spans: tuple[Span, ...]
-    counts: tuple[Count, ...]
+    counts: tuple[CardRow, ...]
     proof: ProofLine
     state: str  # how much was measured, and why no more
     left: float  # share of its time
     frame: int  # number of the frame in which it took effect
     note: str = ""  # what one has to know to read it
+    why: tuple[CardRow, ...] = ()
+    stage: str = ""  # that Why explains
+    row: str | None = None  # of Why that is pointed out, or none (""); None: times instead of Why
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------
@@ -141,6 +150,8 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", t
     """Render the card, no wider than the room, without the last counters where it would be too tall; `hint` tells keys."""
     wide = min(WIDTH, room)
     ruler = Canvas((1, 1), pen, scale, None)
+    if card.row is not None:
+        return _draw_why(card, wide, ruler, hint)
     proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
     note = ruler.wrapped(card.note, wide - 2 * PAD, NORMAL, 2)
     taken = ruler.width(card.title, TITLE) + 10 + ruler.width(card.change, TITLE) + ruler.width(_mark(card)) + 10
@@ -167,6 +178,32 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", t
         _draw_row(on, top, count.name, count.before, count.after, COUNTS, DIM)
         top += ROW
     on.paragraph(note, PAD, top, NOTE_LINE, NORMAL, WARM)
+    _draw_foot(on, card, hint)
+    return on
+
+
+def _draw_why(card: Card, wide: float, ruler: Canvas, hint: str) -> Canvas:
+    """Render the table of Why. Values that are too wide for a column are lines over the whole width."""
+    room, rows = wide - 2 * PAD, list[list[str]]()
+    for _, *values, _, _ in card.why:
+        is_wide = max(map(ruler.width, values)) > room * (WHY_ENDS[1] - WHY_ENDS[0]) - 6
+        rows.append([line for value in dict.fromkeys(values) for line in ruler.wrapped(value, room - WHY_NAME)] * is_wide)
+    heights = [ROW * max(len(lines), 1) for lines in rows]
+    on = Canvas((wide, HEAD + ROW + sum(heights) + FOOT), ruler.pen, ruler.scale, SHEET)
+    on.target((0, 0, *on.size), "card")
+    _draw_head(on, card, [])
+    _draw_row(on, HEAD, card.stage, "before", "after", WHY_ENDS, FAINT, NORMAL)
+    top = HEAD + ROW
+    for reason, lines, height in zip(card.why, rows, heights, strict=True):
+        if reason.name == card.row:
+            on.rect(TOUCHED, (PAD / 2, top, wide - PAD, height), 4)
+        on.target((0, top, wide, height), "why", reason.name)
+        if lines:
+            on.left(reason.name, PAD, top + ROW / 2, NORMAL)
+            on.paragraph(lines, PAD + WHY_NAME, top, ROW)
+        else:
+            _draw_row(on, top, *reason[:3], WHY_ENDS, TEXT, NORMAL)
+        top += height
     _draw_foot(on, card, hint)
     return on
 
@@ -201,12 +238,13 @@ def _draw_factor(on: Canvas, span: Span, top: float) -> None:
         on.right(interval_text(span), wide - PAD, top + 47, NORMAL, DIM)
 
 
-def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: tuple[float, float], colour: Colour) -> None:
+def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: tuple[float, float], colour: Colour,
+              large: float = LARGE) -> None:
     middle, (first, second) = top + ROW / 2, (PAD + (on.size[0] - 2 * PAD) * end for end in ends)
-    start = on.right(before, first, middle, LARGE, colour)
-    end = on.right(after, second, middle, LARGE, colour)
-    on.left("->", min(first + 8, end - 26), middle, LARGE, FAINT)
-    size = _size(on, name, start - PAD - 8, LARGE, NORMAL, SMALL)
+    start = on.right(before, first, middle, large, colour)
+    end = on.right(after, second, middle, large, colour)
+    on.left("->", min(first + 8, end - 26), middle, large, FAINT)
+    size = _size(on, name, start - PAD - 8, large, NORMAL, SMALL)
     on.left(on.fitted(name, start - PAD - 8, size), PAD, middle, size, colour)
 
 

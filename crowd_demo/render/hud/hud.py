@@ -63,7 +63,7 @@ TIMELINE = Target("timeline")
 LOW_NEEDS = 140  # units: where the columns leave less for what is low, that lies over them
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 BOARD_NEEDS = 9 * ROW + EDGES  # units of the techniques beside what is below them
-ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
+ON_CARD = {"card": "why", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next (Shift: previous)", "inspect_follow": "follow", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
 HINTS = {"hud": "", "help": "help", "menu": "menu", "scenarios": "crowds", "tour": "tours"}  # of keys in the strip
@@ -366,7 +366,7 @@ class Hud:
             left += canvas.surface.get_width() + self._gap
         if card := status.card:
             room = max(right - left, 1) / self.scale, (bottom - top) / self.scale
-            hint = "   ".join(self._hints(ON_CARD))
+            hint = "   ".join(self._hints(ON_CARD if card.row is None else {"card": "hide"}))
             self._place(self._rendered("card", (card, room), lambda: draw_card(
                 card, room[0], self.pen, self.scale, hint, room[1])), (left, top))
 

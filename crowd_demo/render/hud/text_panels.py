@@ -147,6 +147,9 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
                          for button in status.tools.buttons if button.action == name), None)
         case "brush":
             return Tip("size of the brush", (("in metres: drag, or Ctrl+wheel", DIM),))
+        case "why" if status.card:
+            return next((Tip(name, ((row.source, TEXT), *((line, DIM) for line in row.lines)))
+                         for row in status.card.why if row.name == name), None)
         case "legend":
             return Tip("legend of the overlays", (("the wheel scrolls, Shift+F10 hides all overlays", DIM),))
     return None

@@ -5,13 +5,14 @@
 
 The reads are those of interaction, one agent after the other in cell order, each candidate through `order`. The sample is
 runs of consecutive agents, spread over the world; with `sample` >= agents it is every read of a step. A cache starts
-empty, so the first read of a line always misses. Nothing here depends on the machine but the size that
-`cache.size_kb: auto` stands for: its first-level data cache. About 0.5 ms for 256 birds, however large the crowd.
+empty, so the first read of a line always misses. Nothing here depends on the machine but the sizes of its caches:
+`cache.size_kb: auto` is that of the first level. About 0.5 ms for 256 birds, however large the crowd.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -29,8 +30,11 @@ from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation
 
 RUN = 32  # agents of a run
+READS = 8_000_000  # of columns: more are not simulated for all agents, but for the first ones in cell order
 MAX = 32_768  # reads, so that a crowd at one point does not delay a frame
-USUAL_KB = 32  # first-level data cache where the system does not say
+TYPICAL = {1: (32, 8), 2: (1024, 16), 3: (16_384, 16)}  # kB and ways by level, where the system does not say
+SYSTEM = Path("/sys/devices/system/cpu/cpu0/cache")
+FILES = "level", "type", "size", "ways_of_associativity"
 WORD = 4  # bytes of a column's element
 
 
@@ -119,9 +123,10 @@ def candidates_of(sim: Simulation) -> Candidates:
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 
 
-def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256) -> tuple[Launch, Longs]:
+def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256,
+                    level: Cache | None = None) -> tuple[Launch, Longs]:
     """Return the kernel's launch, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
-    settings, agents = sim.config.cache, sim.agents
+    settings, agents = level or sim.config.cache, sim.agents
     run, most = (RUN, MAX) if sample < agents.count else (max(agents.count, 1), -1)
     fields = np.array([agents.names.index(name) for name in sim.behaviour.observed]) * agents.matrix.shape[1]
     counted = np.array([0, 0, 0, -2])
@@ -149,9 +154,24 @@ def locality(sim: Simulation, sample: int = 256) -> Locality:
     return Locality(near / some, misses / (some * len(sim.behaviour.observed)), reads)
 
 
+def misses_per_agent(sim: Simulation, level: Cache, candidates: float) -> float:
+    """Return the lines that a cache misses for each agent, of `candidates` each: of at most `READS` of columns.
+
+    A cache that all columns fit into has seen the same reads before, another one starts empty.
+    """
+    launch, counted = locality_launch(sim, candidates_of(sim), sim.agents.count, level)
+    fields, held = len(sim.behaviour.observed), empty_cache(level).size * level.line_bytes
+    agents = int(max(min(sim.agents.count, READS / max(candidates * fields, 1)), 1))
+    launch = launch._replace(args=(*launch.args[:2], agents, agents, *launch.args[4:]))  # one run, in cell order
+    for _ in range(1 + (sim.agents.count * fields * WORD <= held)):
+        counted[:] = 0, 0, 0, -2
+        launch.run()
+    return float(counted[2]) / agents
+
+
 def empty_cache(settings: Cache) -> Longs:
     """Return the tags of an empty cache, int64[sets, ways]; overwritten by the next call."""
-    size_kb = machine_cache_kb() if settings.size_kb == "auto" else settings.size_kb
+    size_kb = machine_caches()[1][0] if settings.size_kb == "auto" else settings.size_kb
     sets = max(1, size_kb * 1024 // (settings.line_bytes * settings.ways))
     tags = _tags(sets, settings.ways)
     tags[:] = -1
@@ -164,13 +184,12 @@ def _tags(sets: int, ways: int) -> Longs:
 
 
 @cache
-def machine_cache_kb() -> int:
-    """Return the size of the first core's first-level data cache in kB, from Linux's /sys, else USUAL_KB."""
-    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        try:
-            level, kind, size = ((index / name).read_text("utf-8").strip() for name in ("level", "type", "size"))
-        except OSError:
-            continue
-        if level == "1" and kind != "Instruction" and size.endswith("K"):
-            return int(size[:-1])
-    return USUAL_KB
+def machine_caches(system: Path = SYSTEM) -> Mapping[int, tuple[int, int]]:
+    """Return kB and ways of the first core's data caches by level, from Linux's /sys, else `TYPICAL` ones."""
+    found = dict(TYPICAL)
+    for index in system.glob("index*"):
+        with suppress(OSError, ValueError):
+            level, kind, size, ways = ((index / name).read_text("utf-8").strip() for name in FILES)
+            if kind != "Instruction":
+                found[int(level)] = int(size.removesuffix("K")), max(int(ways), 1)
+    return found

@@ -27,12 +27,12 @@ def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) ->
     assert not watched.has_card
     watched.press("i")
     assert watched.card.left == 0 and watched.card.proof.kind == "same"
-    watched.press("i")
+    watched.keys("i", "i")
     assert not watched.has_card
     watched.press("i")
     watched.switch("simd", True)
     assert watched.card.change == "off -> on" and watched.card.left == 1
-    watched.press("i")
+    watched.keys("i", "i")
     assert not watched.has_card
 
 

@@ -9,10 +9,13 @@ from watched import LOOK_S, Watched, turns_of
 from crowd_demo.app.card import trial
 from crowd_demo.app.card.effect import extent
 from crowd_demo.app.crowd.technique_controls import Switcher
-from crowd_demo.registry.entries import EXACT
-from crowd_demo.registry.stages import text_of
+from crowd_demo.registry.entries import EXACT, load
+from crowd_demo.registry.stages import STAGES, text_of
+from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
+from crowd_demo.render.hud.text_panels import tip_of
 from crowd_demo.sim.actions import Switch
+from crowd_demo.sim.simulation import Simulation
 
 
 def test_a_switch_has_a_card_with_times_and_a_proof_that_grows(watched: Watched) -> None:
@@ -116,3 +119,50 @@ def test_what_nobody_switched_has_no_card_and_ends_that_of_another_switch(watche
     assert watched.card.title == "reorder"
     watched.switch("blitter", "pygame", 30)
     assert watched.card.title == "reorder" and "other techniques were switched" in watched.card.state
+
+
+# --- why ---------------------------------------------------------------------------------------------------------------
+
+def test_the_key_shows_why_then_hides_it_and_the_crowd_stays_the_same(watched: Watched) -> None:
+    watched.switch("simd", False, 30)
+    assert watched.card.row is None
+    watched.press("i")
+    watched.until(lambda: watched.card.why and watched.card.why[-1].name == "bottleneck")
+    card = watched.card
+    assert card.stage in STAGES and card.why
+    rows = {row.name: row for row in card.why}
+    assert rows["pairs"].before != rows["pairs"].after and rows["processor"].before not in ("", "0")
+    watched.program.panels.now = watched.program.panels.now._replace(hud="compact")
+    watched.frames()
+    watched.move(watched.find("why", "bytes"))
+    tip = tip_of(Target("why", "bytes"), watched.program.sim, watched.status())
+    assert tip and "Per agent" in tip.paragraphs[0][0]
+    alone = Simulation.from_snapshot(watched.program.sim.snapshot())
+    watched.press("i")
+    assert not watched.has_card
+    watched.press("i")
+    assert watched.card.row is None
+    watched.drag(watched.find("card"))
+    assert watched.card.why == card.why, "it is not found out again"
+    alone.step(watched.program.sim.tick - alone.tick)
+    assert alone.state_hash() == watched.program.sim.state_hash()
+
+
+def test_why_costs_nothing_before_it_is_opened_and_begins_again_after_another_switch(
+        watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = list[str]()
+    monkeypatch.setattr(trial, "load", lambda name: opened.append(name) or load(name))
+    watched.switch("simd", False, 100)
+    assert opened == []
+    watched.press("i")
+    watched.frames(3)
+    assert opened == [trial.WHY]
+    watched.switch("stagger.avoidance", 1, 30)
+    assert watched.card.row is None and opened == [trial.WHY]
+
+
+def test_why_of_drawing_says_that_it_is_about_steps(watched: Watched) -> None:
+    watched.switch("cull", "off", 10)
+    watched.press("i")
+    watched.frames(2)
+    assert watched.card.why and "part of drawing" in watched.card.why[0].source

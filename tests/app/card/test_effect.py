@@ -19,7 +19,7 @@ from crowd_demo.app.card.effect import (
     telling,
 )
 from crowd_demo.profile import HISTORY, Profile
-from crowd_demo.render.hud.card import Count, Span
+from crowd_demo.render.hud.card import CardRow, Span
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
 
@@ -199,13 +199,13 @@ def test_counters_that_differ_explain_it() -> None:
     spans(around, profile)
     before = counted(around.before, {"near reads": 0.12, "L1 misses": 0.09})
     after = counted(around.after, {"near reads": 0.815, "L1 misses": 0.091})
-    work = Count("candidates", "20,000", "31.4")
-    memory = Count("near reads", "12%", "82%"), Count("sorts in 1,000 steps", "1,000", "500")
+    work = CardRow("candidates", "20,000", "31.4")
+    memory = CardRow("near reads", "12%", "82%"), CardRow("sorts in 1,000 steps", "1,000", "500")
     assert explaining(telling(before, after, ["neighbours"], True)) == (work, *memory)
     assert explaining(telling(before, after, ["simd"], True)) == (work,)
     assert not telling(before, after, ["cull"], True) and not telling(before, before, ["neighbours"], True)
     all_of_them, fewer = {**before, "limit error": 0.1}, {**before, "limit error": 0.2, "neighbours_per_agent": 4.0}
-    changed = Count("limit error", "10.0%", "20.0%"), Count("neighbours", "8", "4")
+    changed = CardRow("limit error", "10.0%", "20.0%"), CardRow("neighbours", "8", "4")
     assert explaining(telling(all_of_them, fewer, ["neighbour_limit"], False)) == changed
     assert not telling(all_of_them, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
 

@@ -11,14 +11,14 @@ from hud_spy import Spy
 from crowd_demo.registry.entries import APPROXIMATE, EXACT, MODEL, Kind
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, Colour, scale_for
-from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
+from crowd_demo.render.hud.card import Card, CardRow, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
 
 pytestmark = pytest.mark.quick
 FASTER = Span("interaction", 3.1, 1.0, 3.1, 2.9, 3.3, "faster")
 SLOWER = Span("step", 1.0, 2.0, 0.5, 0.4, 0.8, "slower")
 ALIKE = Span("frame", 12.0, 12.1, 0.99, 0.9, 1.1, "no difference")
 UNKNOWN = Span("frame", 120.0, math.nan, math.nan, -math.inf, math.inf, "unknown")
-COUNTS = (Count("candidates", "20,000", "31.4"), Count("sorts in 1,000 steps", "16.7", "0"))
+COUNTS = (CardRow("candidates", "20,000", "31.4"), CardRow("sorts in 1,000 steps", "16.7", "0"))
 SAME = ProofLine("same", "same crowd: 5f3a… after 120 steps")
 CARD = Card("SIMD lanes", "off -> on", EXACT, (FASTER, SLOWER, ALIKE), COUNTS, SAME, "300 steps before, 412 after", 0.5, 7)
 WINDOWS = ((640, 360), (800, 600), (1280, 720), (2560, 1440))

@@ -17,7 +17,7 @@ from crowd_demo.registry.entries import EXACT
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.card import PROOF_COLOURS, Card, Count, ProofLine, Span
+from crowd_demo.render.hud.card import PROOF_COLOURS, Card, CardRow, ProofLine, Span
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.status import (
     Chart,
@@ -44,7 +44,7 @@ LEGEND = Legend("density", ((255, 0, 0), (0, 255, 0)), ("few", "many"))
 ITEMS = tuple(LegendItem(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
 AGENT = Inspection("agent 7", (("slot", "7 of 200"),) * 15)
 CARD = Card("SIMD lanes", "off -> on", EXACT, (Span("interaction", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
-            (Count("candidates", "20,000", "31.4"),) * 2, ProofLine("same", "same crowd: 5f3a… after 120 steps"),
+            (CardRow("candidates", "20,000", "31.4"),) * 2, ProofLine("same", "same crowd: 5f3a… after 120 steps"),
             "300 steps before, 412 after", 0.5, 7)
 SAME = ProofLine("same", "hash 3f2a… same at 0:00:12.3")
 NOTES = "copied at 0:00:12.3", "steps every other frame"

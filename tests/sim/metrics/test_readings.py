@@ -16,7 +16,7 @@ from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
-from crowd_demo.sim.metrics.locality import MAX, Locality, empty_cache, locality, machine_cache_kb, touch
+from crowd_demo.sim.metrics.locality import MAX, Locality, empty_cache, locality, machine_caches, touch
 from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
@@ -176,8 +176,8 @@ def test_the_cache_has_the_size_that_was_asked_for() -> None:
     assert shape(size_kb=32) == (64, 8)
     assert shape(size_kb=48, ways=12, line_bytes=128) == (32, 12)
     assert shape(size_kb=1, ways=64, line_bytes=256) == (1, 64)
-    assert machine_cache_kb() >= 1
-    assert shape() == (machine_cache_kb() * 1024 // 512, 8)
+    assert machine_caches()[1][0] >= 1
+    assert shape() == (machine_caches()[1][0] * 1024 // 512, 8)
 
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])

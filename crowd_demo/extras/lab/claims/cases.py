@@ -121,7 +121,7 @@ class TimedCase(NamedTuple):
     def run(self, blocks: int) -> Generator[Slice, None, Found]:
         if short := shortage(self.size * self.bytes_each * (len(self.arms) + 1)):
             raise ValueError(short)
-        load_before = others_load()
+        load_before = max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0  # of other processes
         first = next(iter(self.arms))
         made: dict[str, Arm] = {}
         left_out: dict[str, str] = {}
@@ -163,11 +163,6 @@ class CountedCase(NamedTuple):
             figures[name] = counted
             yield Slice(name, 0)
         return Found(self.name, self.size, 1, 0, figures=figures)
-
-
-def others_load() -> float:
-    """Cores that were busy in the last minute, on the mean, without this process; 0 where the system does not say."""
-    return max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------

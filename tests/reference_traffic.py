@@ -1,0 +1,81 @@
+"""Slow, obvious versions of kernels that note each access to memory, to count bytes.
+
+What a kernel reads after it has written it does not count as read, and nothing counts twice. Histograms, strips and
+cells are working memory.
+"""
+
+from collections.abc import Sequence
+
+WORD = 4
+
+
+class Memory:
+    """Notes which elements of arrays kernels read and write."""
+
+    def __init__(self) -> None:
+        self._read, self._written = set[tuple[str, int]](), set[tuple[str, int]]()
+        self._of_earlier = 0, 0
+
+    def read(self, array: str, at: int) -> None:
+        if (array, at) not in self._written:
+            self._read.add((array, at))
+
+    def write(self, array: str, at: int) -> None:
+        self._written.add((array, at))
+
+    def end_kernel(self) -> None:
+        self._of_earlier = self._of_earlier[0] + len(self._read), self._of_earlier[1] + len(self._written)
+        self._read, self._written = set(), set()
+
+    def bytes(self) -> tuple[float, float]:
+        self.end_kernel()
+        return WORD * self._of_earlier[0], WORD * self._of_earlier[1]
+
+
+def index(memory: Memory, cells: Sequence[int], count: int) -> list[int]:
+    """Sort the agents by their cell; return the order."""
+    for slot in range(len(cells)):
+        memory.read("x", slot)
+        memory.read("y", slot)
+        memory.write("key", slot)
+    memory.end_kernel()
+    cursor, at = [0] * count, 0
+    for cell in range(count):
+        memory.write("start", cell)
+        cursor[cell], at = at, at + sum(each == cell for each in cells)
+    memory.write("start", count)
+    memory.end_kernel()
+    order = [0] * len(cells)
+    for slot, cell in enumerate(cells):
+        memory.read("key", slot)
+        memory.write("order", cursor[cell])
+        order[cursor[cell]] = slot
+        cursor[cell] += 1
+    memory.end_kernel()
+    return order
+
+
+def reorder(memory: Memory, order: Sequence[int], columns: int) -> None:
+    for column in range(columns):
+        for k, slot in enumerate(order):
+            memory.read("order", k)
+            memory.read(f"from {column}", slot)
+            memory.write(f"to {column}", k)
+    memory.end_kernel()
+
+
+def interaction(memory: Memory, order: Sequence[int], cells: Sequence[int], columns: int, reach: int, observed: int) -> None:
+    """Each agent reads what it observes of all agents in the cells around its own; all are due."""
+    for k, me in enumerate(order):
+        memory.read("order", k)
+        memory.read("next_update", me)
+        row, column = divmod(cells[me], columns)
+        for other_k, other in enumerate(order):
+            other_row, other_column = divmod(cells[other], columns)
+            if abs(row - other_row) <= reach and abs(column - other_column) <= reach:
+                memory.read("order", other_k)
+                for each in range(observed):
+                    memory.read(f"observed {each}", other)
+        for result in ("avoidance_x", "avoidance_y", "next_update"):
+            memory.write(result, me)
+    memory.end_kernel()
