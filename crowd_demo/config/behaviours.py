@@ -127,7 +127,7 @@ class FlockSettings(BehaviourSettings):
     align: float = number(2.0, 0, 1000, "1/s", "how fast a bird takes its neighbours' mean velocity")
     cohere: float = number(2.0, 0, 1000, "1/s^2", "pull to the neighbours' mean position")
     separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
-    crowding: Whole = number(7, 1, 10_000, "neighbours", "number of neighbours at which cohesion vanishes, so that flocks stay loose")
+    crowding: Whole = number(7, 1, 10_000, "neighbours", "number at which cohesion vanishes, so that flocks stay loose")
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
     roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, per unit outside it; 0: no roost")
     roost_radius: float = number(400, 0, 65_536, LENGTH, "radius of the roost around the middle of the world")

@@ -100,7 +100,7 @@ class Life(Section):
 
     births_per_s: float = number(0, 0, 1_000_000, "agents per second", "births, at random places")
     deaths_per_s: float = number(0, 0, 1_000_000, "agents per second", "deaths, chosen at random")
-    season_s: float = number(0, 0, 3600, "seconds", "length of a season: more births in its first half, then more deaths; 0: none")
+    season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: none")
     most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "maximum number of agents: no births above it")
     causes: Whole = number(1, 1, 64, "removals per step", "number of passes in which the dead of a step are removed")
 
