@@ -57,8 +57,8 @@ ELSEWHERE = {  # keys whose values another page lists
     "optimizations": "[Techniques](techniques.md) lists these keys, their values and defaults.",
     "scene.colours": "[the colour mode at the start](overlays.md#colour-modes)",
     "scene.overlays": "[overlays at the start](overlays.md#overlays)",
-    "keys": "A key or a list of keys for an action. [Keys](keys.md) has the names and defaults of actions, [Techniques](techniques.md)\n"
-            "the paths and keys of techniques, [Overlays](overlays.md) the names of overlays.",
+    "keys": "A key or a list of keys for an action. [Keys](keys.md) has the names and defaults of actions,\n"
+            "[Techniques](techniques.md) the paths and keys of techniques, [Overlays](overlays.md) the names of overlays.",
 }
 COMMAND_TEXT = "`crowd-demo COMMAND --help` prints the same. [What the commands share](../api.md#the-command-line).\n"
 MODULES = ("crowd_demo", "crowd_demo.extras.ensemble", "crowd_demo.grid", "crowd_demo.sprites")

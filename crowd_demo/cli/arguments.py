@@ -24,6 +24,9 @@ DEFAULT_CONFIG = "20k"
 MAX = 1_000_000_000  # of whatever is counted
 NO_TABLE = "; - instead of the table"  # what else the option of a report says
 Read = TypeVar("Read")
+SHORT_FOR = {  # what options replace in the configuration
+    "agents": (("agents",),), "seed": (("seed",),), "threads": (("optimizations", "threads"),),
+    "size": (("window", "width"), ("window", "height")), "fullscreen": (("window", "fullscreen"),)}
 RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
@@ -41,8 +44,6 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
 EXPERIMENTS = {  # of the lab, with options of their own
     "lab flocks": ("extras.commands.lab", "measure how flocks keep together, split and merge"),
     "lab motion": ("extras.commands.lab", "measure how people move: distances, density, turning, stuck people"),
-    "lab columns": ("extras.commands.lab", "compare columns with records"),
-    "lab memory": ("extras.commands.lab", "compare storage of components with formulas"),
 }
 
 
@@ -134,12 +135,18 @@ moment = partial(seconds, may_be_zero=True)  # since the beginning
 tick = partial(count, least=0)
 
 
-def size(text: str) -> tuple[int, int]:
-    """Parse WIDTHxHEIGHT in pixels: a type for argparse."""
-    match = re.fullmatch(r"([0-9]{1,6})[xX]([0-9]{1,6})", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT in pixels, such as 1280x720, not {text!r}")
-    return int(match[1]), int(match[2])
+def parsed(pattern: str, must_be: str, made: Callable[[re.Match[str]], Read]) -> Callable[[str], Read]:
+    """Return a type for argparse: what is made of a text that matches the pattern."""
+    def parse(text: str) -> Read:
+        if not (match := re.fullmatch(pattern, text)):
+            raise argparse.ArgumentTypeError(f"must be {must_be}, not {text!r}")
+        return made(match)
+
+    return parse
+
+
+size = parsed(r"([0-9]{1,6})[xX]([0-9]{1,6})", "WIDTHxHEIGHT in pixels, such as 1280x720",
+              lambda match: (int(match[1]), int(match[2])))
 
 
 def unwritable(option: str, path: Path) -> Iterator[str]:
@@ -148,9 +155,14 @@ def unwritable(option: str, path: Path) -> Iterator[str]:
         yield f"{option}: {why}"
 
 
-def unwritable_report(args: argparse.Namespace) -> Iterator[str]:
-    if args.report and args.report != STDOUT:
-        yield from unwritable("--report", args.report)
+def unwritable_report(args: argparse.Namespace) -> list[str]:
+    path = getattr(args, "report", None)
+    return [*unwritable("--report", path)] if path and path != STDOUT else []
+
+
+def found(*checks: tuple[object, str]) -> list[str]:
+    """Return the texts of those mistakes that were made."""
+    return [text for is_wrong, text in checks if is_wrong]
 
 
 def refuse(mistakes: Iterable[str]) -> None:
@@ -189,7 +201,6 @@ def crowd_options(config: str = DEFAULT_CONFIG) -> list[Option]:
 
 
 def report_option(what: str) -> Option:
-    """The option of a report in JSON."""
     return option("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}")
 
 
@@ -197,15 +208,18 @@ def crowd_config(args: argparse.Namespace) -> Config:
     """The configuration that these options name. Raises ConfigError with a line for each mistake."""
     from crowd_demo.config.loader import ReadConfig
 
-    return ReadConfig.read(args.config, crowd_overrides(args)).config
+    return ReadConfig.read(args.config, overrides_of(args, "agents")).config
 
 
-def crowd_overrides(args: argparse.Namespace) -> list[Override]:
-    """What these options replace in the configuration. Raises ConfigError with a line for each mistake."""
+def overrides_of(args: argparse.Namespace, *options: str) -> list[Override]:
+    """What `--set` and these options replace in the configuration. Raises ConfigError with a line for each mistake."""
     from crowd_demo.config.loader import Override, parse_overrides
     from crowd_demo.config.yaml12 import Location, scalar
 
     overrides = parse_overrides(args.overrides, "--set")
-    if args.agents is not None:
-        overrides.append(Override(Location("--agents"), ("agents",), scalar(args.agents)))
+    for name in options:
+        value = getattr(args, name)
+        values = value if isinstance(value, tuple) else [scalar(value) if isinstance(value, str) else value]
+        if value not in (None, False):
+            overrides += map(partial(Override, Location(f"--{name}")), SHORT_FOR[name], values)
     return overrides

@@ -13,7 +13,16 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, Command, mistaken, parser_of
+from crowd_demo.cli.arguments import (
+    COMMANDS,
+    EXPERIMENTS,
+    RUN,
+    Command,
+    collected,
+    mistaken,
+    parser_of,
+    unwritable_report,
+)
 from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.config.memory import TooManyError
 from crowd_demo.host.shutdown import (
@@ -56,10 +65,10 @@ def _main(arguments: Sequence[str]) -> int:
     named = load_command(name)
     args = parser_of(name, named).parse_args(rest, Namespace(words=rest))
     try:
-        try:
-            read = named.read(args)
-        except ValueError as error:
-            return mistaken(str(error))
+        mistakes = unwritable_report(args)
+        read = collected(mistakes, lambda: named.read(args))
+        if mistakes:
+            return mistaken(*mistakes)
         if named.in_thread:
             return interruptible(lambda: named.run(args, read), {"--report": getattr(args, "report", None)})
         return named.run(args, read)

@@ -16,14 +16,15 @@ from crowd_demo.cli.arguments import (
     collected,
     count,
     file_path,
+    found,
     given,
     option,
+    overrides_of,
     refuse,
     report_option,
     size,
     tick,
     unwritable,
-    unwritable_report,
 )
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.host.files import is_special
@@ -31,7 +32,6 @@ from crowd_demo.host.shutdown import OK
 from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
-    from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
     from crowd_demo.host.recording.format import Script
     from crowd_demo.host.recording.saves import Save
@@ -56,27 +56,26 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
     if args.list_configs or args.print_schema:
         return None
     other = "--config" if args.config else "--load"
-    contradictions = (
+    mistakes = found(
         (args.load and args.config, "--config: not with --load, which brings its own configuration"),
         (args.tour and (args.config or args.load), f"--tour: not with {other}, for a tour brings its own configuration"),
         (args.tour and not args.render, "--no-render: not with --tour, which also measures the picture"))
-    mistakes = [*(text for wrong, text in contradictions if wrong), *run_mistakes(args)]
+    mistakes += run_mistakes(args)
     if args.tour and not mistakes:
         from crowd_demo.config.tour import load_tour
 
         tour = collected(mistakes, lambda: load_tour(args.tour))
         args.config = tour and tour.config
-    found = collected(mistakes, lambda: _source(args))
+    source = collected(mistakes, lambda: _source(args))
     refuse(mistakes)
-    return found
+    return source
 
 
 def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes in how to run that argparse does not find: contradicting options, and files that cannot be written."""
-    contradictions = (
+    yield from found(
         (not args.render and not args.headless, "--no-render: only with --headless, for a window shows a picture"),
         (not args.render and args.screenshot, "--screenshot: there is no picture to save with --no-render"))
-    yield from (text for wrong, text in contradictions if wrong)
     if args.screenshot:
         mistakes = list(unwritable("--screenshot", args.screenshot))
         if args.screenshot.suffix.lower() != ".png" and (mistakes or not is_special(args.screenshot)):
@@ -86,14 +85,13 @@ def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
         if path:
             mistakes = list(unwritable(name, path))
             yield from mistakes or ([f"{name}: {path} is not a regular file"] if is_special(path) else [])
-    yield from unwritable_report(args)
 
 
 def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
     """The configuration, and the saved crowd that brings it, with the options' techniques and looks."""
-    from crowd_demo.config.loader import ReadConfig, parse_overrides
+    from crowd_demo.config.loader import ReadConfig
 
-    overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
+    overrides = overrides_of(args, "seed", "threads", "size", "fullscreen")
     if not args.load:
         return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config, None
     from crowd_demo.host.recording.saves import Save, read_save, with_overrides
@@ -102,30 +100,14 @@ def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
     return saved.snapshot.config, saved
 
 
-def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
-    """Options that set keys of the configuration; they override --set."""
-    from crowd_demo.config.loader import Override
-    from crowd_demo.config.yaml12 import Location, scalar
-
-    if args.seed is not None:
-        yield Override(Location("--seed"), ("seed",), scalar(args.seed))
-    if args.threads is not None:
-        yield Override(Location("--threads"), ("optimizations", "threads"), scalar(args.threads))
-    if args.size is not None:
-        yield Override(Location("--size"), ("window", "width"), args.size[0])
-        yield Override(Location("--size"), ("window", "height"), args.size[1])
-    if args.fullscreen:
-        yield Override(Location("--fullscreen"), ("window", "fullscreen"), True)
-
-
 def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> int:
     if read is None:
         from crowd_demo.config.model import Config
 
-        found = list_configs()
-        wide = max(map(len, found))
+        shipped = list_configs()
+        wide = max(map(len, shipped))
         print(json.dumps(Config.model_json_schema(), indent=2) if args.print_schema else
-              "\n".join(f"{name:{wide}} {about(path)}" for name, path in found.items()))
+              "\n".join(f"{name:{wide}} {about(path)}" for name, path in shipped.items()))
         return OK
     config, saved = read
     if args.list_keys or args.print_config:
@@ -153,14 +135,12 @@ def _keys(config: Config) -> Iterator[str]:
 
 # --- a replay --------------------------------------------------------------------------------------------------------
 
-def _read_replay(args: argparse.Namespace) -> Script | None:
+def _read_replay(args: argparse.Namespace) -> Script:
     from crowd_demo.host.recording.format import read_recording
 
-    mistakes = list(unwritable_report(args))
-    script = collected(mistakes, lambda: read_recording(args.recording))
-    if script and args.start_at > (last := max(part.end for part in script.parts)):
-        mistakes.append(f"--from: the recording ends at tick {last:,}")
-    refuse(mistakes)
+    script = read_recording(args.recording)
+    last = max(part.end for part in script.parts)
+    refuse(found((args.start_at > last, f"--from: the recording ends at tick {last:,}")))
     return script
 
 

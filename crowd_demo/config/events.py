@@ -200,7 +200,6 @@ class ScenarioEvent(Section):
 
     @property
     def text(self) -> str:
-        """The event in a few words."""
         if self.say or self.hand:
             return self.say or str(self.hand)
         done = [name.replace("_", " ") for name in Deeds.model_fields if getattr(self.do, name) not in (None, {})]

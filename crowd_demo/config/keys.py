@@ -19,7 +19,7 @@ from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.registry.texts import say
 
 CHORD = "ctrl+"  # before a key's name: the key while Ctrl is held
-KEY_NAMES: tuple[str, ...] = (
+KEY_NAMES: tuple[str, ...] = (  # what `pygame.key.name` calls the keys
     *"abcdefghijklmnopqrstuvwxyz0123456789",
     *"!\"#$%&'()*+,-./:;<=>?@[\\]^_`",
     "space", "tab", "return", "escape", "backspace", "delete", "insert", "home", "end", "page up", "page down",
@@ -28,7 +28,6 @@ KEY_NAMES: tuple[str, ...] = (
     "left shift", "right shift", "left ctrl", "right ctrl", "left alt", "right alt", "left meta", "right meta",
     "caps lock", "scroll lock", "numlock", "alt gr", "sys req", "power", "euro",
 )
-"""What `pygame.key.name` calls the keys."""
 NAMES = (*KEY_NAMES, *(CHORD + name for name in KEY_NAMES))
 
 
@@ -65,8 +64,7 @@ def _actions() -> dict[str, ActionEntry]:
     return found
 
 
-ACTIONS = _actions()
-"""By name: techniques in the order of the registry, the program's under their headings, overlays."""
+ACTIONS = _actions()  # by name: techniques in the order of the registry, the program's under their headings, overlays
 
 
 def by_heading() -> dict[str, list[str]]:

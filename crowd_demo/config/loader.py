@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -26,6 +26,7 @@ from crowd_demo.registry.texts import say_once
 
 MAX_LINES = 20  # that list mistakes
 _MISSING = object()
+Parsed = TypeVar("Parsed")
 
 
 class ConfigError(ValueError):
@@ -67,20 +68,29 @@ def as_overrides(overrides: Mapping[str, object] | Iterable[str]) -> list[Overri
 
 def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     """`key.path=value` each; the value is a YAML 1.2 scalar, or one in quotes, or a [list]. Raises ConfigError."""
-    overrides, mistakes = [], []
+    def parsed(location: Location, path: KeyPath, value: str) -> Override:
+        return Override(location, path, _value(value))
+
+    return parse_each(texts, origin, "key.path=value", parsed)
+
+
+def parse_each(texts: Iterable[str], origin: str, form: str,
+               parsed: Callable[[Location, KeyPath, str], Parsed]) -> list[Parsed]:
+    """Return what is parsed from texts of a form such as `key.path=value`. Raises ConfigError with every mistake."""
+    found, mistakes = [], []
     for number, text in enumerate(texts, 1):
         location = Location(origin, number)
         key, equals, value = (part.strip() for part in str(text).partition("="))
         path = _split(key)
         try:
             if not equals or not all(path):
-                raise ValueError(f"must be key.path=value, not {text!r}")
-            overrides.append(Override(location, path, _value(value)))
+                raise ValueError(f"must be {form}, not {text!r}")
+            found.append(parsed(location, path, value))
         except (ValueError, yaml12.UnreadableError) as error:
             mistakes.append(Mistake(location, path, str(error)))
     if mistakes:
         raise ConfigError(mistakes)
-    return overrides
+    return found
 
 
 class ReadConfig(NamedTuple):

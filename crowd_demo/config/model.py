@@ -301,7 +301,6 @@ class Config(_WithBehaviours):
 
     @property
     def behaviour_settings(self) -> BehaviourSettings:
-        """The section of the behaviour that is simulated."""
         settings: BehaviourSettings = getattr(self, self.behaviour)
         return settings
 

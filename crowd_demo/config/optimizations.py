@@ -16,8 +16,7 @@ from crowd_demo.config.section import WITHOUT_POINT, Section, plain
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
 
-MODELS: dict[str, type[_Live]] = {}
-"""By the prefix of their techniques' paths."""
+MODELS: dict[str, type[_Live]] = {}  # by the prefix of their techniques' paths
 
 
 class _Live(Section):

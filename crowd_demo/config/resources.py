@@ -88,7 +88,6 @@ def _comments(path: Path) -> list[str]:
 
 
 def list_tours() -> dict[str, Path]:
-    """Shipped tours by name."""
     return _yaml_files(data_folder() / "tours")
 
 
@@ -99,7 +98,6 @@ def picture_of(config: Path) -> Path | None:
 
 
 def list_maps() -> dict[str, Path]:
-    """Shipped maps by name."""
     return {path.stem: path for path in sorted((assets_folder() / "maps").glob("*.map"))}
 
 

@@ -77,7 +77,6 @@ class UnreadableError(Exception):
 
 
 def scalar(text: str) -> Scalar:
-    """The value of an unquoted scalar."""
     if text in WORDS:
         return WORDS[text]
     if INTEGER.fullmatch(text):

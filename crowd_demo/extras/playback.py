@@ -59,8 +59,6 @@ class PlaybackColumns(NamedTuple):
 
 
 class PlaybackRules(NamedTuple):
-    """Constants of a step."""
-
     radius_sq: np.float32  # within which others are neighbours
 
 
@@ -238,18 +236,16 @@ class Playback(Behaviour):
         if self.settings.file:
             self._paths = read_paths(path_of(self.settings.file), Metres(*config.map_scale))
         radius = self.settings.radius
+        fastest = float(self._paths.speeds().max(initial=0)) if self._paths else 0.0
         self._rules = PlaybackRules(np.float32(radius) * np.float32(radius))
-        self.needs = Needs(PlaybackColumns, radius, radius, BAND_RADII * radius, top_speed=self._top_speed())
+        top_speed = fastest * self._fps * self._metre * SLACK
+        self.needs = Needs(PlaybackColumns, radius, radius, BAND_RADII * radius, top_speed=top_speed)
         self._enter = EnterAndLeave(None, self._step_hz)
 
     @property
     def _fps(self) -> float:
         """Frames a second; a file that does not say them is refused when its configuration is read."""
         return self.settings.fps or (self._paths and self._paths.fps) or 1.0
-
-    def _top_speed(self) -> float:
-        fastest = float(self._paths.speeds().max(initial=0)) if self._paths else 0.0
-        return fastest * self._fps * self._metre * SLACK
 
     def stages(self, world: World) -> Sequence[Stage]:
         tracks = self._paths and MeasuredWays(self._paths, self._fps, world.terrain, self._metre, self.settings,

@@ -56,12 +56,10 @@ class Trajectories(NamedTuple):
         return Trajectories(self.frame[rows], self.id[rows], self.x[rows], self.y[rows], self.fps)
 
     def between(self, begin_s: float, end_s: float) -> Trajectories:
-        """Return what happens from `begin_s` to `end_s`."""
         return self.chosen((self.frame >= begin_s * self.fps) & (self.frame <= end_s * self.fps))
 
     @property
     def end_s(self) -> float:
-        """When the last frame is."""
         return float(self.frame[-1] / self.fps) if len(self.frame) else 0.0
 
     def frames(self) -> Iterator[tuple[int, Trajectories]]:

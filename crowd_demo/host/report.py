@@ -62,7 +62,6 @@ class Frames(NamedTuple):
 
     @property
     def slowest(self) -> int:
-        """Index of the slowest frame."""
         return int(np.argmax(self.frame_ms))
 
 
@@ -187,7 +186,6 @@ def save_last_second(profile: Profile, folder: Path) -> str:
 
 
 def to_csv(frames: Frames, records: list[FrameRecord]) -> str:
-    """The whole file."""
     counters = list(dict.fromkeys(name for record in records for name in record.counters))
     text = io.StringIO()
     text.writelines(f"# {line}\n" for line in about_slowest(frames, records))

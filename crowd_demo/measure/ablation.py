@@ -67,7 +67,6 @@ class Limits(NamedTuple):
         return WARM_UP if self.steps else min(int(WARM_UP_SHARE * self.seconds / all_s), WARM_UP)
 
     def blocks(self, all_s: float) -> list[int]:
-        """The lengths of the blocks."""
         fitting, patient = (int(times * self.seconds / all_s) for times in (1, PATIENCE))
         return block_lengths(self.steps or min(max(fitting, min(LEAST_BLOCKS, patient), 1), MAX_STEPS))
 
@@ -112,7 +111,6 @@ class ThreeCrowds:
         return self._variants[PRESENT].sim
 
     def options(self, others: Values) -> Optimizations:
-        """The present techniques but for the others."""
         return with_values(self.start.config.optimizations, {**self.start.techniques, **others})
 
     def too_slow(self, others: Values) -> str:

@@ -183,8 +183,6 @@ class Comparison(NamedTuple):
 
 
 class VariantResult(NamedTuple):
-    """What was measured of a variant."""
-
     step: Comparison  # the whole step: the sum of its stages
     stages: dict[str, Comparison]  # in the order of the step; those that ran
     counters: dict[str, float]

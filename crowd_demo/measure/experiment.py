@@ -31,6 +31,7 @@ from crowd_demo.version import __version__
 Compile = Callable[[Optimizations], Iterator[str]]
 """Compiles the kernels that these techniques need, one after the other; yields a line before each."""
 
+Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
@@ -82,12 +83,17 @@ def with_progress(parts: Generator[float, None, Result], text: str, done: float 
     `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1
     each.
     """
+    return mapped(parts, lambda part: Slice(text, done + part * share))
+
+
+def mapped(parts: Generator[Part, None, Result], made: Callable[[Part], Slice]) -> Generator[Slice, None, Result]:
+    """Yield what is made of each slice of a part; return what the part returns."""
     while True:
         try:
             part = next(parts)
         except StopIteration as end:
             return end.value
-        yield Slice(text, done + part * share)
+        yield made(part)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
@@ -133,7 +139,6 @@ def header(kind: str) -> dict[str, object]:
 
 
 def versions() -> dict[str, str]:
-    """Of the program, Python and the libraries."""
     return {"crowd-demo": __version__, "python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
@@ -150,5 +155,4 @@ def machine() -> dict[str, object]:
 
 
 def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, object]:
-    """What crowd was measured."""
     return {"config": config.model_dump(mode="json", exclude={"optimizations", "keys"}), "optimizations": dict(techniques)}

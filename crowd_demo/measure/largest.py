@@ -266,6 +266,8 @@ class Rung(NamedTuple):
     adds: bool = False
 
 
+# What each rung adds, techniques by path or a value of one, and its name, in which {} is the value of the first. Where the
+# first one is on already, there is no such rung.
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("+ cell lists", ("neighbours=linked",)),
     ("+ neighbours: {}", ("neighbours", "cell_size", "leaf_size", "rebuild")),
@@ -275,9 +277,6 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("+ culling, depth order, blitter", ("cull", "depth", "blitter")),
     ("+ threads: {}", ("threads",)),
 )
-"""What each rung adds, techniques by path or a value of one, and its name, in which {} is the value of the first.
-
-Where the first one is on already, there is no such rung."""
 
 
 def present_and_rungs(present: Optimizations, ladder: bool = True) -> list[Rung]:

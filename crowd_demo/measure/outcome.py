@@ -28,7 +28,6 @@ class Outcome(NamedTuple):
 
 
 def asks(sim: Simulation) -> bool:
-    """Return whether the configuration has an event that ends the run."""
     return any(event.end for event in sim.config.events)
 
 
@@ -44,7 +43,6 @@ def outcome_of(sim: Simulation) -> Outcome:
 
 
 def lines_of(found: Outcome) -> list[str]:
-    """The outcome in sentences."""
     taken_s = found.time_s - found.clock_s
     lines = [f"not answered within {taken_s:.1f} s" if found.answer_s is None else
              f"answered after {found.answer_s:.1f} s: {found.said}",
@@ -59,6 +57,5 @@ def lines_of(found: Outcome) -> list[str]:
 
 
 def as_report(found: Outcome) -> dict[str, object]:
-    """For `--report`."""
     return {**found._asdict(), "passed": dict(found.passed), "tenths_s": list(found.tenths_s),
             "slowest_tenth_s": found.slowest_tenth_s}

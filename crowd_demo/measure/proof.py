@@ -260,8 +260,6 @@ class SameTickHashes:
 # --- pictures --------------------------------------------------------------------------------------------------------
 
 class DrawnView(NamedTuple):
-    """What is drawn, and how."""
-
     scene: Scene
     camera: Camera
     frozen: Rect | None = None

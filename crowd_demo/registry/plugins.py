@@ -41,8 +41,6 @@ Entry = TypeVar("Entry", bound=tuple[object, ...] | Technique)
 
 
 class Installed(NamedTuple):
-    """A plugin that was read."""
-
     name: str
     packages: frozenset[str]  # that its code is in, or modules
     plugin: Plugin

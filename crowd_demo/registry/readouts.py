@@ -17,7 +17,8 @@ class Readout(NamedTuple):
     good: str
 
 
-TIMES = {
+READOUTS = {
+    # times
     "FPS": Readout("Frames displayed per second, over the last second.",
                          "60 is smooth. A window that waits for the screen shows no more: compare ms per frame instead."),
     "ms per frame": Readout("Milliseconds per frame: one step, and drawing it. Mean of the last second.",
@@ -42,8 +43,7 @@ TIMES = {
         "Most techniques shorten it. Mean of the last second. Card, M and N measure the same.",
         "Grows with what is in view: zoom in, and culling pays.",
         "No technique changes it, and it does not count as frame time. At high FPS it takes most of the time."), strict=True)},
-}
-CROWD = {
+    # crowd
     "agents": Readout("Number of agents.", "The largest crowd at 60 FPS takes 16.7 ms per frame."),
     "in view": Readout("Agents in view.", "The least that must be drawn."),
     "drawn": Readout("Agents that were drawn, in view or not.", "Good if it is near 'in view': culling leaves the rest out."),
@@ -66,8 +66,7 @@ CROWD = {
                       "Each leaves a gap in memory, which removal closes."),
     "peak": Readout("Maximum number of agents in the period of the curve.",
                     "The curve is scaled from its minimum to its maximum."),
-}
-MEMORY = {
+    # memory
     "sorts (ms)": Readout("Number of reorderings in memory, and the time of the last one.",
                           "Sorting pays if interaction would otherwise slow down by more than a sort takes."),
     "since sort": Readout("Steps since agents were last reordered.", "Interaction slows down as it grows."),
@@ -79,8 +78,7 @@ MEMORY = {
                           "75 to 90% right after a sort, near 0 in a crowd that was never sorted."),
     "L1 misses": Readout("Share of reads that miss a simulated first-level cache.",
                          "About 1% after a sort. 10% is much, as each miss waits for memory."),
-}
-ERRORS = {
+    # errors
     "approximate": Readout("Techniques marked ~ do less work and change the motion a little."
                            " Techniques without a mark give an identical crowd.",
                            "The HUD shows the error wherever it can be measured."),
@@ -98,8 +96,7 @@ ERRORS = {
                            "About 16% of a mean push for birds."),
     "at worst": Readout("Largest such error in the sample, relative to a mean push.",
                         "Above 100%, at least one agent steers in a wrong direction."),
-}
-SCENARIO = {
+    # scenario
     "clock": Readout("Simulated time since the scenario's clock started, for example at the alarm, as h:mm:ss.",
                      "The answer is a time on this clock."),
     "remain": Readout("Number of agents present, and at the start.", "0 once all have left."),
@@ -109,10 +106,7 @@ SCENARIO = {
                     " last 5 s. The bars show all counts since the start, on one scale.",
                     "A door passes 1.2 to 2 people per metre and second."),
     "inside": Readout("Number of agents in an area.", "Areas are those of measure.areas."),
-}
-TIMELINE = {
+    # timeline
     "timeline": Readout("The recorded past, with the time of its frames. The line marks the present.",
                         "Click or drag to rewind. An edit in the past discards what came after it."),
 }
-
-READOUTS: dict[str, Readout] = {**TIMES, **CROWD, **MEMORY, **ERRORS, **SCENARIO, **TIMELINE}

@@ -17,8 +17,6 @@ PARTS = {
 
 
 class StageText(NamedTuple):
-    """What is known of a stage."""
-
     name: str  # as in the profile
     part: str  # one of `PARTS`
     colour: tuple[int, int, int]  # in the graph of frame times and beside the stage's time
@@ -96,5 +94,4 @@ def in_order(stages: Iterable[str]) -> list[str]:
 
 
 def stages_of(part: str, stages: Iterable[str]) -> list[str]:
-    """Those of the stages that belong to a part, in their order."""
     return [stage for stage in in_order(stages) if text_of(stage).part == part]

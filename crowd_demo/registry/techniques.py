@@ -268,7 +268,6 @@ def kind_of(technique: Technique, value: Value, get: Callable[[str], Value] | No
 
 
 def strongest(kinds: Iterable[Kind]) -> Kind:
-    """The kind that changes most."""
     return max(kinds, key=KINDS.index, default=EXACT)
 
 

@@ -120,11 +120,9 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
     (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
     (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
-    (["lab", "columns", "1000000000"], "agents: needs about 190,734 MB of memory, and "),
-    (["lab", "memory", "1000000000"], "entities: needs about 95,367 MB of memory, and "),
-    (["lab", "columns", "-5"], "crowd-demo lab columns: argument agents: must be a whole number from 1 to 1000000000, not "),
-    (["lab", "memory", "many"], "crowd-demo lab memory: argument entities: must be a whole number from 1 to 1000000000, "),
-    (["lab", "memory", "--bogus"], "crowd-demo lab memory: unrecognized arguments: --bogus"),
+    (["lab", "layout", "--agents", "1000000000"], "--agents: needs about 333,786 MB of memory, and "),
+    (["lab", "--agents", "-5"], "crowd-demo lab: argument --agents: must be a whole number from 1 to 1000000000, not "),
+    (["lab", "motion", "--bogus"], "crowd-demo lab motion: unrecognized arguments: --bogus"),
     (["replay", "nowhere.replay"], "nowhere.replay: "),
     (["replay", ""], "crowd-demo replay: argument FILE: must not be empty"),
     (["sweep", "simd", "--config", ""], "crowd-demo sweep: argument --config: must not be empty"),
@@ -151,21 +149,12 @@ def test_run_is_the_command_if_none_is_named(started):
 
 
 @pytest.mark.quick
-def test_an_experiment_of_one_number_gets_it(monkeypatch):
-    seen: list[int] = []
-    monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.memory.layout", seen.append)
-    monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.memory.memory", seen.append)
-    assert [main(["lab", "columns"]), main(["lab", "columns", "12"]), main(["lab", "memory", "7"])] == [0, 0, 0]
-    assert seen == [250_000, 12, 7]
-
-
-@pytest.mark.quick
 def test_all_mistakes_come_at_once(started, errors_of, tmp_path):
     path = tmp_path / "bad.yaml"
     path.write_text("agnts: 5\noptimizations: {cull: no}\n", "utf-8")
     lines = errors_of("--config", str(path), "--no-render", "--report", str(tmp_path), "--threads", "99")
     assert [line.split(": ")[0] for line in lines] == [
-        "--no-render", "--report", "--threads", f"{path}:1", f"{path}:2"]
+        "--report", "--no-render", "--threads", f"{path}:1", f"{path}:2"]
 
 
 # --- what the command line prints: help, lists, the configuration and its schema -------------------------------------

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +15,14 @@ from crowd_demo.cli.arguments import (
     collected,
     count,
     crowd_options,
-    crowd_overrides,
     file_path,
     mistaken,
     option,
+    overrides_of,
+    parsed,
     print_error,
     refuse,
 )
-from crowd_demo.extras.commands.measuring import has_matplotlib
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
 from crowd_demo.host.streams import ProgressLine, duration
@@ -34,15 +34,10 @@ if TYPE_CHECKING:
     from crowd_demo.extras.ensemble.table import Table
 
 NAME = "ensemble"
+address = parsed(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}",  # of a scheduler
+                 "an address such as tcp://10.0.0.1:8786", lambda match: match[0])
 SAY_EVERY_S = 60.0  # where standard error is no terminal
 MB = 1 << 20
-
-
-def _address(text: str) -> str:
-    """Parse the address of a scheduler: a type for argparse."""
-    if not re.fullmatch(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", text):
-        raise argparse.ArgumentTypeError(f"must be an address such as tcp://10.0.0.1:8786, not {text!r}")
-    return text
 
 
 def _read(args: argparse.Namespace) -> Plan:
@@ -51,13 +46,13 @@ def _read(args: argparse.Namespace) -> Plan:
     lines = list[str]()
     seeds = collected(lines, lambda: seeds_of(args.seeds)) or []
     vary = collected(lines, lambda: parse_varied(args.vary)) or {}
-    overrides = collected(lines, lambda: crowd_overrides(args)) or []
+    overrides = collected(lines, lambda: overrides_of(args, "agents")) or []
     if args.out.exists() and not args.out.is_dir():
         lines.append(f"--out: {args.out} is not a folder")
     refuse(lines)
     measures = [name for name in (part.strip() for part in args.measure.split(",")) if name]
     plan = plan_of(args.config, overrides, vary, seeds, args.steps, measures, args.every or min(DEFAULT_EVERY, args.steps))
-    if args.plot and not has_matplotlib():
+    if args.plot and not find_spec("matplotlib"):
         raise ValueError("--plot: matplotlib is not installed: pip install crowd-demo[plot]")
     return plan
 
@@ -134,9 +129,9 @@ def _conclude(plan: Plan, table: Table, errors: Mapping[str, str], out: Path) ->
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.extras.ensemble.running import Session, all_seconds, capacity, executor_of, run_seconds, warm
 
-    missing, fits = Session(plan, args.out, args.again).missing, capacity(plan.configs)
+    missing, (run_bytes, cores, fit) = Session(plan, args.out, args.again).missing, capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
-    print(f"about {fits.run_bytes // MB:,} MB per run, {fits.at_once} at a time on this machine")
+    print(f"about {run_bytes // MB:,} MB per run, {min(cores, fit)} at a time on this machine")
     if missing:
         with ProgressLine(NAME, SAY_EVERY_S) as line:
             warm([missing[0].config], line.show)
@@ -173,7 +168,7 @@ run has a row without an error, none failed now, and none that was made twice ha
         OptionGroup(exclusive=True, options=[
             option("--workers", metavar="N", type=count,
                    help="processes of this machine (default: one per core, as far as they fit into memory)"),
-            option("--scheduler", metavar="ADDRESS", type=_address,
+            option("--scheduler", metavar="ADDRESS", type=address,
                    help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")]),
         option("--again", action="store_true", help="make all runs once more, and compare their state hashes"),
         option("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)"),

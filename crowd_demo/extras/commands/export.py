@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
 import sqlite3
 import sys
@@ -20,13 +19,14 @@ from crowd_demo.cli.arguments import (
     Command,
     OptionGroup,
     collected,
-    crowd_overrides,
     file_path,
     frame_rate,
     given,
     mistaken,
     moment,
     option,
+    overrides_of,
+    parsed,
     parser_of,
     print_error,
     refuse,
@@ -54,6 +54,12 @@ SUFFIXES_TEXT = ", ".join(filter(None, SUFFIXES)) + "; none is a folder of pictu
 PICTURE_OPTIONS = "size", "view", "follow", "hud", "card"
 MOVING_FPS = 20.0  # pictures a second, or fewer, unless it is asked for
 NUMBER = r"[0-9]{1,7}(?:\.[0-9]{1,6})?"
+ZOOM = rf"(?=[0-9.]*[1-9])({NUMBER})"  # above 0
+view = parsed(rf"(?:({NUMBER}):)?({NUMBER}),({NUMBER}),{ZOOM}",
+              "X,Y,ZOOM or S:X,Y,ZOOM, zoom above 0, such as 900,500,1.2 or 2.5:900,500,1.2",
+              lambda match: tuple(float(number or 0) for number in match.groups()))  # seconds, x, y and zoom
+followed = parsed(rf"([0-9]{{1,9}})(?:,{ZOOM})?", "ID or ID,ZOOM, zoom above 0, such as 17 or 17,2.5",
+                  lambda match: (int(match[1]), float(match[2]) if match[2] else None))
 
 
 def _read(args: argparse.Namespace) -> ExportJob:
@@ -81,7 +87,7 @@ def _read(args: argparse.Namespace) -> ExportJob:
 
     if suffix != PAGE and (missing := (FORMATS | FILMS)[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")
-    overrides = collected(mistakes, lambda: crowd_overrides(args)) or []
+    overrides = collected(mistakes, lambda: overrides_of(args, "agents")) or []
     source = collected(mistakes, lambda: read_source(args.source, args.seconds, overrides))
     usual_fps = MOVING_FPS if suffix in PICTURES else USUAL_FPS
     asked = source and collected(mistakes, lambda: asked_for(
@@ -95,30 +101,12 @@ def _read(args: argparse.Namespace) -> ExportJob:
     if suffix in PICTURES:
         refuse(["--follow: not with --view"] if args.follow and args.view else [])
         follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
-        bookmarks = tuple(Bookmark(*view) for view in sorted(args.view))
+        bookmarks = tuple(Bookmark(*each) for each in sorted(args.view))
         shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
         refuse(mistakes_of(asked, shot))
         return asked, partial(write_pictures, asked, shot, command_of(args))
     refuse(filter(None, [no_room(asked)]))
     return asked, partial(write, asked)
-
-
-def view_of(text: str) -> tuple[float, float, float, float]:
-    """Parse [S:]X,Y,ZOOM: a type for argparse. Return seconds, x, y and zoom."""
-    match = re.fullmatch(rf"(?:({NUMBER}):)?({NUMBER}),({NUMBER}),({NUMBER})", text)
-    if not match or not float(match[4]):
-        raise argparse.ArgumentTypeError(
-            f"must be X,Y,ZOOM or S:X,Y,ZOOM, zoom above 0, such as 900,500,1.2 or 2.5:900,500,1.2, not {text!r}")
-    at_s, x, y, zoom = (float(number or 0) for number in match.groups())
-    return at_s, x, y, zoom
-
-
-def followed(text: str) -> tuple[int, float | None]:
-    """Parse ID[,ZOOM]: a type for argparse."""
-    match = re.fullmatch(rf"([0-9]{{1,9}})(?:,({NUMBER}))?", text)
-    if not match or (match[2] and not float(match[2])):
-        raise argparse.ArgumentTypeError(f"must be ID or ID,ZOOM, zoom above 0, such as 17 or 17,2.5, not {text!r}")
-    return int(match[1]), float(match[2]) if match[2] else None
 
 
 def command_of(args: argparse.Namespace) -> str:
@@ -203,7 +191,7 @@ but .csv.""",
         option("--agents", metavar="N", help="size of the crowd of a configuration"),
         OptionGroup([
             option("--size", metavar="WxH", type=size, help="pixels of a picture (default: 640x360)"),
-            option("--view", metavar="[S:]X,Y,ZOOM", type=view_of, action="append", default=[],
+            option("--view", metavar="[S:]X,Y,ZOOM", type=view, action="append", default=[],
                    help="view of the camera: world units, and pixels per unit; with several it glides from one to "
                         "the next, and is there S seconds after the source's beginning (default: the configuration's view)"),
             option("--follow", metavar="ID[,ZOOM]", type=followed, help="the camera follows the agent with that id"),

@@ -6,7 +6,7 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,33 +16,29 @@ from crowd_demo.cli.arguments import (
     EXPERIMENTS,
     NO_TABLE,
     Command,
-    Option,
     collected,
     count,
     crowd_config,
     crowd_options,
     file_path,
+    found,
     option,
-    print_error,
     refuse,
     report_option,
     tick,
-    unwritable_report,
 )
-from crowd_demo.config.memory import shortage
-from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, checked_config, has_matplotlib, kernels, show, watched
+from crowd_demo.config.memory import AGENT, shortage
+from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, kernels, show, watched
 from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.host.streams import STDOUT, ProgressLine, duration
-from crowd_demo.registry.entries import Technique, Value, load
+from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from crowd_demo.config.model import Config
-    from crowd_demo.extras.lab.claims.claim import Claim, LabScale
-    from crowd_demo.extras.lab.claims.lab_run import LabRun
+    from crowd_demo.extras.lab.claims.claim import Claim
     from crowd_demo.extras.lab.claims.results import Results
     from crowd_demo.extras.lab.validate.validation import Validation
 
@@ -57,7 +53,6 @@ def _read_sweep(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[V
     for text in args.values:
         trial.set(path, scalar(text))  # type: ignore[arg-type]  # null gets the same message as other illegal values
         values.append(trial.get(path))
-    refuse(unwritable_report(args))
     return config, BY_PATH[path], values or BY_PATH[path].choices
 
 
@@ -68,26 +63,25 @@ def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Va
     variants = variants_of(config, technique, values)
     for line in expectations(technique, variants, args.steps):
         print(f"sweep: {line}", file=sys.stderr)
-    found = sweep(technique, variants, args.steps)
+    results = sweep(technique, variants, args.steps)
     head = f"{args.config}: {config.agents:,} agents, {args.steps} steps each, interleaved"
-    text = "\n\n".join([head, table(technique, found), NOTE, conclusion(found)])
-    written = show(text, record_of(config, technique, found, args.steps), args.report)
-    return written or (OK if one_crowd(found) else FAILED)
+    text = "\n\n".join([head, table(technique, results), NOTE, conclusion(results)])
+    written = show(text, record_of(config, technique, results, args.steps), args.report)
+    return written or (OK if one_crowd(results) else FAILED)
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------
 
 def _read_flocks(args: argparse.Namespace) -> Config:
-    def mistakes(config: Config) -> Iterable[str]:
-        predators = config.hunt.predators if config.behaviour == "hunt" else 0
-        if config.behaviour not in ("flock", "hunt"):
-            yield f"lab flocks: {args.config} has no birds, its behaviour is {config.behaviour}"
-        elif config.agents < predators + 2 or config.life.births_per_s or config.life.deaths_per_s:
-            yield f"lab flocks: {args.config} must have two birds that stay"
-        if args.steps < (second := math.ceil(config.time.step_hz)):
-            yield f"--steps: must be at least {second}, a second, not {args.steps}"
-
-    return checked_config(args, mistakes)
+    config = crowd_config(args)
+    has_birds, second = config.behaviour in ("flock", "hunt"), math.ceil(config.time.step_hz)
+    birds = config.agents - (config.hunt.predators if config.behaviour == "hunt" else 0)
+    refuse(found(
+        (not has_birds, f"lab flocks: {args.config} has no birds, its behaviour is {config.behaviour}"),
+        (has_birds and (birds < 2 or config.life.births_per_s or config.life.deaths_per_s),
+         f"lab flocks: {args.config} must have two birds that stay"),
+        (args.steps < second, f"--steps: must be at least {second}, a second, not {args.steps}")))
+    return config
 
 
 def _flocks(args: argparse.Namespace, config: Config) -> int:
@@ -99,7 +93,7 @@ def _flocks(args: argparse.Namespace, config: Config) -> int:
     with ProgressLine("flocks") as line:
         looks, splits, merges = watch(sim, args.steps, lambda done: line.show(f"step {done:,} of {args.steps:,}"))
     return _show_crowd("flocks", f"agents over {args.steps:,} steps", table(looks, splits, merges), args, config, {
-        "state_hash": sim.state_hash(), "looks": [look._asdict() for look in looks], "splits": splits, "merges": merges})
+        "state_hash": sim.state_hash(), "looks": looks, "splits": splits, "merges": merges})
 
 
 def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, config: Config,
@@ -111,51 +105,28 @@ def _show_crowd(kind: str, after: str, table: str, args: argparse.Namespace, con
 
 
 def _read_motion(args: argparse.Namespace) -> Config:
-    def mistakes(config: Config) -> Iterable[str]:
-        if config.behaviour != "crowd":
-            yield f"lab motion: {args.config} has no people, its behaviour is {config.behaviour}"
-        if not config.agents:
-            yield f"lab motion: {args.config} has no agents"
-
-    return checked_config(args, mistakes)
+    config = crowd_config(args)
+    refuse(found(
+        (config.behaviour != "crowd", f"lab motion: {args.config} has no people, its behaviour is {config.behaviour}"),
+        (not config.agents, f"lab motion: {args.config} has no agents")))
+    return config
 
 
 def _motion(args: argparse.Namespace, config: Config) -> int:
-    from crowd_demo.extras.lab.motion import motion_of, table
+    from crowd_demo.extras.lab.motion import REPORTED, flow_of, flow_table, motion_of, table
     from crowd_demo.sim.simulation import Simulation
 
     if args.flow:
-        from crowd_demo.extras.lab.flow import REPORTED, flow_of, flow_table
-
         with ProgressLine("motion") as line:
-            found = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
-        return _show_crowd("motion", "people", flow_table(found), args, config,
-                           {"flow": {tick: each._asdict() for tick, each in found.items()}})
+            flows = flow_of(config, lambda tick: line.show(f"step {tick:,} of {REPORTED[-1]:,}"))
+        return _show_crowd("motion", "people", flow_table(flows), args, config,
+                           {"flow": {tick: {**figures, "gaps": gaps} for tick, (figures, gaps) in flows.items()}})
     print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
     sim = Simulation(config)
     sim.step(args.steps)
     figures, watched = motion_of(sim, watched=not args.at_once)
     return _show_crowd("motion", f"people after {args.steps:,} steps", table(figures, watched), args, config,
                        {"figures": {**figures, "watched": watched}})
-
-
-# --- memory ----------------------------------------------------------------------------------------------------------
-
-def _of_a_number(name: str, bytes_each: int, about: str, number: Option) -> Command:
-    """Return the command of a function of memory.py that gets one number and needs about `bytes_each` for each."""
-    what = number[0]
-
-    def read(args: argparse.Namespace) -> int:
-        wanted: int = getattr(args, what)
-        if short := shortage(wanted * bytes_each):
-            raise ValueError(f"{what}: {short}")
-        return wanted
-
-    def run(args: argparse.Namespace, wanted: int) -> int:
-        load(f"crowd_demo.extras.lab.claims.experiments.memory:{name}")(wanted)
-        return OK
-
-    return Command(run, read, about, [number], in_thread=True)
 
 
 # --- the commands ----------------------------------------------------------------------------------------------------
@@ -193,18 +164,6 @@ the share that is stuck. The crowd is stepped for 26 seconds of its own time mor
                " after 4,000 and 12,000 steps"),
         MEASURED])
 
-COLUMNS = _of_a_number(
-    "layout", 200, about="""\
-Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
-in the order of memory and scattered. crowd_demo/extras/lab/claims/experiments/memory.py says more.""",
-    number=option("agents", nargs="?", type=count, default=250_000, help="how many (default: %(default)s)"))
-
-MEMORY = _of_a_number(
-    "memory", 100, about="""\
-Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
-allocated, and the formulas. crowd_demo/extras/lab/claims/experiments/memory.py says more.""",
-    number=option("entities", nargs="?", type=count, default=1_000_000, help="how many at most (default: %(default)s)"))
-
 
 COMPARE, MERGE = "compare", "merge"
 OUT = Path("lab-report")
@@ -220,12 +179,12 @@ def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
         return _read_results(*args.names)
     from crowd_demo.extras.lab.claims.experiments import CLAIMS
 
-    refuse(_mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE))
+    short = shortage((args.agents or 0) * AGENT)
+    refuse([*_mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE), *found((short, f"--agents: {short}"))])
     return [CLAIMS[name] for name in dict.fromkeys(args.names)] or list(CLAIMS.values())
 
 
 def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object], *others: str) -> list[str]:
-    """Of names that are not known, and a folder that is none."""
     from crowd_demo.config.explain import close_to
 
     lines = [f"{unknown} {name!r}{close_to(name, [*known, *others])}; there are {', '.join(known)}"
@@ -236,25 +195,26 @@ def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object
 def _read_results(command: str, *paths: str) -> list[Results]:
     from crowd_demo.extras.lab.claims.results import read
 
-    if command == COMPARE and len(paths) != 2:
-        raise ValueError(f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json")
-    if not paths:
-        raise ValueError("lab merge: name the files: crowd-demo lab merge A.json B.json ...")
+    refuse(found(
+        (command == COMPARE and len(paths) != 2,
+         f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json"),
+        (command == MERGE and not paths, "lab merge: name the files: crowd-demo lab merge A.json B.json ...")))
     mistakes = list[str]()
-    found = [collected(mistakes, partial(read, Path(path))) for path in paths]
+    results = [collected(mistakes, partial(read, Path(path))) for path in paths]
     refuse(mistakes)
-    return [each for each in found if each]
+    return [each for each in results if each]
 
 
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
-    from crowd_demo.extras.lab.claims import results
+    from crowd_demo.extras.lab.claims import report, results
     from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
 
     scale = QUICK if args.quick else FULL
+    scale = scale._replace(most=args.agents, only=args.agents) if args.agents else scale
     claims = [each for each in read if isinstance(each, Claim)]
     if not claims:
-        found = [each for each in read if isinstance(each, results.Results)]
-        table = results.compared(*found) if args.names[0] == COMPARE else results.merged(found)
+        files = [each for each in read if isinstance(each, results.Results)]
+        table = results.compared(*files) if args.names[0] == COMPARE else results.merged(files)
         print(table if table.rows else f"lab {args.names[0]}: they have nothing in common that was timed")
         return OK
     if args.list:
@@ -262,7 +222,8 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
                   f" about {duration(claim.seconds(scale))}")
         return OK
-    return watched("lab", lambda tell: _made(claims, scale, args.out), lambda run: _concluded(run, args.out), progress_line)
+    return watched("lab", lambda tell: results.begun(claims, scale, args.out), lambda run: report.conclude(run, args.out),
+                   progress_line)
 
 
 class ProgressBar(ProgressLine):
@@ -302,53 +263,15 @@ def progress_line(name: str) -> ProgressLine:
     return ProgressLine(name)
 
 
-def _made(claims: list[Claim], scale: LabScale, folder: Path) -> LabRun:
-    """Go on where the folder has results of this machine, program and scale; others are set aside."""
-    from crowd_demo.extras.lab.claims import results
-    from crowd_demo.extras.lab.claims.experiments import CLAIMS
-    from crowd_demo.extras.lab.claims.lab_run import LabRun
-    from crowd_demo.host.files import free_name
-    from crowd_demo.host.report import write_report
-
-    folder.mkdir(parents=True, exist_ok=True)
-    path, kept = folder / results.NAME, None
-    if path.exists():
-        kept = results.kept_of(results.read(path), scale)
-        if kept is None:
-            aside = free_name(folder, path.suffix, [path])
-            path.rename(aside)
-            print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
-    kept = kept or {}
-    shown = [claim for claim in CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
-    return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_report(results.record_of(run), path))
-
-
-def _concluded(run: LabRun, folder: Path) -> int:
-    from crowd_demo.extras.lab.claims import report
-
-    print(report.terminal(run))
-    try:
-        files = report.write(run, folder)
-    except OSError as error:
-        print_error(f"lab: cannot write the report: {reason(error)}")
-        return FAILED
-    print(f"\n{files[-1]} written" + ("" if run.done else "; run it again to go on"))
-    differ = [f"{each.claim.name}, {finding.found.case}" for each in run.found for finding in each.findings
-              if not finding.found.one_hash]
-    if differ:
-        print_error(f"THE CROWDS DIFFER in {'; '.join(differ)}")
-    return FAILED if differ else OK
-
-
 # --- people held against the literature ------------------------------------------------------------------------------
 
 def _read_validate(args: argparse.Namespace) -> None:
     from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 
-    lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS)
-    if args.out and not has_matplotlib():
-        lines.append('--out: its pictures need matplotlib: pip install "crowd-demo[validation]"')
-    refuse([] if args.list else [*lines, *unwritable_report(args)])
+    lacks_matplotlib = args.out and not find_spec("matplotlib")
+    lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS) + found(
+        (lacks_matplotlib, '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'))
+    refuse([] if args.list else lines)
 
 
 def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
@@ -356,9 +279,8 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
     from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
-    from crowd_demo.extras.lab.validate.jupedsim_walk import jupedsim_walkers
     from crowd_demo.extras.lab.validate.validation import MODELS, Validation
-    from crowd_demo.extras.lab.validate.walkers import pedpy_measures
+    from crowd_demo.extras.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
     seeds = args.seeds or (1 if args.short else SEEDS)
@@ -375,13 +297,13 @@ def _validate(args: argparse.Namespace, _: None) -> int:
 
 
 def _shown(validation: Validation, args: argparse.Namespace) -> int:
-    from crowd_demo.extras.lab.validate.page import as_data, terminal, write_page
+    from crowd_demo.extras.lab.validate.validation import as_data, terminal, write_page
     from crowd_demo.measure.experiment import header
 
     record = {**header("validation"), "complete": validation.done, "short": args.short, "seeds": list(validation.seeds),
               "experiments": as_data(validation)}
     written = show(terminal(validation) or "nothing was measured", record, args.report)
-    whole = not args.names and not args.short and DOCS.is_dir() and has_matplotlib()
+    whole = not args.names and not args.short and DOCS.is_dir() and find_spec("matplotlib")
     folder = args.out or (DOCS if whole else None)
     if folder and validation.done:
         write_page(validation, folder)
@@ -409,6 +331,7 @@ HTML with plots; without it text and JSON. The exit code is 1 if crowds differ t
         option("names", metavar="CLAIM", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the claims"),
         option("--quick", action="store_true", help="at most 250,000 agents and fewer blocks: about ten minutes for all"),
+        option("--agents", metavar="N", type=count, help="only cases of this size (agents, entities or points)"),
         option("--out", metavar="DIR", type=file_path, default=OUT, help="write the report there (default: %(default)s)")])
 
 VALIDATE = Command(

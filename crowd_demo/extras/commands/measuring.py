@@ -9,11 +9,10 @@ import argparse
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import wait
 from contextlib import closing
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,10 +25,8 @@ from crowd_demo.cli.arguments import (
     mistaken,
     option,
     print_error,
-    refuse,
     report_option,
     seconds,
-    unwritable_report,
 )
 from crowd_demo.config.optimizations import known, with_values
 from crowd_demo.host.shutdown import FAILED, OK, Interrupted
@@ -138,31 +135,16 @@ def show(text: str, record: Mapping[str, object], path: Path | None) -> int:
 
 
 def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path | None) -> int:
-    """Print the results so far and write the record."""
     table, (how_to_read, *notes) = experiment.table(), experiment.notes()
     left = "" if experiment.done else ", stopped before the end"
     body = [str(table), how_to_read] if table.rows else [nothing]
     return show("\n\n".join([f"{head}{left}", *body, *notes]).rstrip(), experiment.record(), path)
 
 
-def has_matplotlib() -> bool:
-    return find_spec("matplotlib") is not None
-
-
-def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Iterable[str]] = lambda config: ()) -> Config:
-    """The configuration, if the report can be written. Raises ValueError with a line for each mistake."""
-    config = crowd_config(args)
-    refuse([*unwritable_report(args), *mistakes_of(config)])
-    return config
-
-
 # --- techniques ------------------------------------------------------------------------------------------------------
 
 def _read_ablate(args: argparse.Namespace) -> tuple[Config, list[Technique]]:
-    config = crowd_config(args)
-    chosen = [BY_PATH[known(path)] for path in args.paths or BY_PATH]
-    refuse(unwritable_report(args))
-    return config, chosen
+    return crowd_config(args), [BY_PATH[known(path)] for path in args.paths or BY_PATH]
 
 
 def _ablate(args: argparse.Namespace, asked: tuple[Config, list[Technique]]) -> int:
@@ -198,10 +180,7 @@ def _largest(args: argparse.Namespace, config: Config) -> int:
 
 
 def _read_why(args: argparse.Namespace) -> tuple[Config, Technique | None]:
-    config = crowd_config(args)
-    technique = BY_PATH[known(args.without)] if args.without else None
-    refuse(unwritable_report(args))
-    return config, technique
+    return crowd_config(args), BY_PATH[known(args.without)] if args.without else None
 
 
 def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> int:
@@ -238,7 +217,7 @@ period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 
         MEASURED])
 
 LARGEST = Command(
-    _largest, checked_config, about="""\
+    _largest, crowd_config, about="""\
 Search for the largest crowd with a frame of 16.7 ms on this machine: its steps, and drawing at the window's size. The world
 grows with the crowd at constant density. --ladder does the same for each rung from brute force to all techniques. Ctrl-C stops
 and prints the results so far.""",

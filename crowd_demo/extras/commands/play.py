@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.options import RunOptions
-from crowd_demo.cli.arguments import Command, file_path, frame_rate, given, option, refuse
+from crowd_demo.cli.arguments import Command, file_path, frame_rate, given, option, overrides_of, refuse
 from crowd_demo.cli.run import HOW_TO_RUN, SET, SIZE, run_mistakes
 from crowd_demo.registry.texts import printable
 
@@ -20,10 +20,9 @@ PLAY_NAME = "play"
 def _read_play(args: argparse.Namespace) -> Config:
     """The configuration of a file of trajectories: its people, its walls, and its end."""
     from crowd_demo.config.events import MAX_SECONDS
-    from crowd_demo.config.loader import Override, ReadConfig, parse_overrides
+    from crowd_demo.config.loader import ReadConfig
     from crowd_demo.config.maps import GEOMETRY, TRAJECTORIES, Metres
     from crowd_demo.config.resources import text_of
-    from crowd_demo.config.yaml12 import Location
     from crowd_demo.extras.importing.trajectory_files import read_paths
 
     path, mistakes = args.file, list(run_mistakes(args))
@@ -45,9 +44,7 @@ def _read_play(args: argparse.Namespace) -> Config:
         "window": {"title": f"crowd-demo: {printable(path.name)[:99]}"}}
     if (end_s := paths.last_frame / fps) <= MAX_SECONDS:
         data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
-    size_of = [] if args.size is None else [Override(Location("--size"), ("window", side), length)
-                                            for side, length in zip(("width", "height"), args.size, strict=True)]
-    config = ReadConfig.of(data, PLAY_NAME, [*parse_overrides(args.overrides, "--set"), *size_of]).config
+    config = ReadConfig.of(data, PLAY_NAME, overrides_of(args, "size")).config
     if args.beside:
         from crowd_demo.app.seeing.second_crowd import config_beside
 

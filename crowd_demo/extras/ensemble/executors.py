@@ -210,7 +210,6 @@ class ClusterExecutor(Executor):
 
 
 def on_worker(text: str) -> str:
-    """What a worker of the cluster does."""
     from distributed import get_worker
 
     return carry_out(Job.model_validate_json(text), get_worker().address).model_dump_json()

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides
+from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides, parse_each
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.section import plain, require, whole
-from crowd_demo.config.yaml12 import Location, Mistake
+from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.extras.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.built_in import MEASURES
 
@@ -26,14 +26,13 @@ DEFAULT_EVERY = 10  # steps between two looks
 DEFAULT_MEASURES = ("population", "neighbours")
 MAX_RUNS = 100_000
 LAST_SEED = 2**63 - 1
+FORM = "key.path=value,value"
 
 Cell = str | int | float | bool | None  # of a table
 Vary = Mapping[str, Sequence[object]]
 
 
 class Run(NamedTuple):
-    """One run of the plan."""
-
     settings: tuple[Cell, ...]  # a value for each of the plan's `varied`
     seed: int
     config: Config
@@ -53,7 +52,6 @@ class Plan(NamedTuple):
     runs: tuple[Run, ...]
 
     def job(self, run: Run) -> Job:
-        """What a worker needs to know of a run."""
         return Job(key=run.key, config=run.config.model_dump_json(), steps=self.steps, every=self.every,
                    measures=self.measures, code=self.code)
 
@@ -150,7 +148,6 @@ def cell_text(value: Cell) -> str:
 
 
 def cell_word(value: Cell) -> str:
-    """A value in words."""
     return cell_text(value) or "null"
 
 
@@ -173,23 +170,17 @@ def seeds_of(text: str | int | Iterable[int]) -> list[int]:
 
 def parse_varied(texts: Iterable[str]) -> dict[str, list[object]]:
     """`key.path=value,value` each, the values YAML scalars or [lists]. Raises ConfigError with a line for each mistake."""
-    vary, mistakes = dict[str, list[object]](), []
-    for number, text in enumerate(texts, 1):
-        path, equals, values = (part.strip() for part in text.partition("="))
-        location = Location("--vary", number)
-        try:
-            listed = yaml12.read(f"[{values}]")
-            if not equals or not all(path.split(".")) or not isinstance(listed.data, list) or not listed.data:
-                raise ValueError(f"must be key.path=value,value, not {text!r}")
-            if listed.mistakes:
-                raise ValueError(listed.mistakes[0].text)
-            if path in vary:
-                raise ValueError("varied twice")
-            vary[path] = listed.data
-        except (ValueError, yaml12.UnreadableError) as error:
-            mistakes.append(Mistake(location, (path,), str(error)))
-    if mistakes:
-        raise ConfigError(mistakes)
+    vary = dict[str, list[object]]()
+
+    def parsed(location: Location, keys: KeyPath, values: str) -> None:
+        listed, path = yaml12.read(f"[{values}]"), ".".join(map(str, keys))
+        if listed.mistakes or not isinstance(listed.data, list) or not listed.data:
+            raise ValueError(listed.mistakes[0].text if listed.mistakes else f"must be {FORM}, not {path + '=' + values!r}")
+        if path in vary:
+            raise ValueError("varied twice")
+        vary[path] = listed.data
+
+    parse_each(texts, "--vary", FORM, parsed)
     return vary
 
 

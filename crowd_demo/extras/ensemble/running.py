@@ -18,7 +18,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
 
 from crowd_demo.config.maps import Metres, read_map
 from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
@@ -218,9 +217,8 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
     else:
         if runs:
             warm({run.settings: run.config for run in runs}.values(), tell)
-        fits = capacity(plan.configs)
-        asked = workers or fits.cores
-        executor = LocalExecutor(asked if fits.fit is None else max(1, min(asked, fits.fit)))
+        _, cores, fit = capacity(plan.configs)
+        executor = LocalExecutor(min(workers or cores, fit))
     with closing(executor):
         yield executor
 
@@ -253,23 +251,11 @@ def _without_numbers(value: object) -> object:
 
 # --- memory and time ---------------------------------------------------------------------------------------------------
 
-class Capacity(NamedTuple):
-    """What one machine can do."""
-
-    cores: int
-    run_bytes: int  # of the largest run, in a process of its own
-    fit: int | None  # so many at a time fit into memory; None where the system does not say
-
-    @property
-    def at_once(self) -> int:
-        return self.cores if self.fit is None else max(1, min(self.cores, self.fit))
-
-
-def capacity(configs: Iterable[Config]) -> Capacity:
-    """Return what this machine can do at present."""
+def capacity(configs: Iterable[Config]) -> tuple[int, int, int]:
+    """Return (bytes of the largest run in a process of its own, cores, how many such runs fit into memory)."""
     largest, free = max(map(run_bytes, configs)), available_bytes()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Capacity(cores, largest, None if free is None else free // largest)
+    return largest, cores, sys.maxsize if free is None else max(free // largest, 1)
 
 
 def run_bytes(config: Config) -> int:

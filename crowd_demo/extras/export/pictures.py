@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
 from functools import partial
-from io import BufferedReader
 from itertools import chain, repeat
 from pathlib import Path
 from struct import pack
+from tempfile import TemporaryFile
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -61,7 +61,7 @@ NEAREST, FARTHEST = 9, 120  # pictures from one that is whole to the next: 3 % s
 ENCODERS = {"mp4": ("libx264", "-crf", "20", "-movflags", "+faststart"),
             "webm": ("libvpx-vp9", "-b:v", "0", "-crf", "32", "-row-mt", "1", "-deadline", "good", "-cpu-used", "4")}
 PATIENCE_S, PATIENCE_MEGAPIXEL_S = 15.0, 10.0  # so long an encoder may take for one picture, and to end
-KEPT, SHOWN = 10_000, 200  # of what an encoder says: bytes of its beginning and of its end, characters in a message
+SHOWN = 200  # characters of the beginning, and of the end, of what an encoder says
 
 
 class Film(NamedTuple):
@@ -193,12 +193,10 @@ def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
                "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", repr(film.fps), "-i", "-",
                "-an", "-c:v", encoder, *options, "-pix_fmt", "yuv420p", "-f", kind,
                str(path.absolute())]  # a relative one may look like an option or a URL
-    said, is_whole = bytearray(), False
-    patience_s = PATIENCE_S + PATIENCE_MEGAPIXEL_S * film.size[0] * film.size[1] / 1e6
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          start_new_session=True) as encoding:
-        assert encoding.stdin and encoding.stderr
-        listening = in_thread(partial(_listen, cast(BufferedReader, encoding.stderr), said), "ffmpeg's messages")
+    is_whole, patience_s = False, PATIENCE_S + PATIENCE_MEGAPIXEL_S * film.size[0] * film.size[1] / 1e6
+    with TemporaryFile() as messages, subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True) as encoding:
+        assert encoding.stdin
         atexit.register(_kill, encoding)  # after a signal nobody waits for one that hangs
         try:
             with suppress(BrokenPipeError):  # it says why
@@ -212,18 +210,12 @@ def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
             _kill(encoding)
             with suppress(BrokenPipeError):
                 encoding.stdin.close()
-            listening.result()
+        messages.seek(0)
+        said = messages.read().decode(errors="replace")
     if encoding.returncode or not is_whole or not path.exists():
-        text = printable("; ".join(dict.fromkeys(said.decode(errors="replace").splitlines())))
+        text = printable("; ".join(dict.fromkeys(said.splitlines())))
         text = text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} ... {text[-SHOWN:]}"
         raise OSError(f"ffmpeg: {text or f'it ended early, with code {encoding.returncode}'}")
-
-
-def _listen(pipe: BufferedReader, said: bytearray) -> None:
-    """Read all that an encoder says, which else would wait, and keep the beginning and the end."""
-    while piece := pipe.read1():
-        said += piece
-        del said[KEPT:-KEPT]
 
 
 def _in_time(job: Callable[[], object], seconds: float) -> None:
@@ -301,7 +293,6 @@ def view_at(bookmarks: Sequence[Bookmark], at_s: float) -> tuple[float, float, f
 
 
 def mistakes_of(asked: Asked, shot: Shot) -> list[str]:
-    """What cannot be, a line each."""
     form, (width, height), found = FILMS[asked.path.suffix.lower()], shot.size, list[str]()
     if not LEAST_SIDE <= min(shot.size) <= max(shot.size) <= MAX_SIDE:
         found.append(f"--size: each side must be from {LEAST_SIDE} to {MAX_SIDE} pixels, not {width}x{height}")

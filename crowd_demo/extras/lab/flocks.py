@@ -12,8 +12,8 @@ Reads positions and velocities between steps and changes nothing. Predators do n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -33,15 +33,7 @@ FLOCK = 0.01
 LOOK_S = 1.0
 
 
-class Look(NamedTuple):
-    """What one moment shows."""
-
-    tick: int
-    order: float
-    densest: float
-    strays: float
-    flocks: int
-    largest: float
+Look = Mapping[str, float]  # what one moment shows
 
 
 # --- a moment --------------------------------------------------------------------------------------------------------
@@ -96,9 +88,10 @@ def look(sim: Simulation, x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, floc
     asked = np.unique(np.linspace(0, len(x) - 1, min(ASKED, len(x))).astype(np.int64))
     near = nearest_of(x, y, asked)
     members = np.unique(flock, return_counts=True)[1] / len(x)
-    return Look(sim.tick, order_of(vx, vy, np.column_stack((asked, near))),
-                densest_share(x, y, float(sim.terrain.walls.tile), sim.terrain.kinds.shape), strays_of(x, y, asked, near),
-                int((members >= FLOCK).sum()), float(members.max()))
+    return {"tick": sim.tick, "order": order_of(vx, vy, np.column_stack((asked, near))),
+            "densest": densest_share(x, y, float(sim.terrain.walls.tile), sim.terrain.kinds.shape),
+            "strays": strays_of(x, y, asked, near),
+            "flocks": int((members >= FLOCK).sum()), "largest": float(members.max())}
 
 
 # --- from one moment to the next -------------------------------------------------------------------------------------
@@ -133,11 +126,11 @@ def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done
 
 def table(looks: Sequence[Look], splits: int, merges: int) -> str:
     """A line for each figure: mean, least and most of the looks."""
-    def row(name: str, values: Sequence[float], form: str) -> tuple[str, ...]:
-        return name, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
-    _, order, densest, strays, flocks, largest = zip(*looks, strict=True)
-    rows = [("", "mean", "least", "most"), row("local order", order, ".3f"),
-            row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", densest, ".1%"),
-            row("strays", strays, ".1%"), row("flocks", flocks, ".1f"),
-            row("share of the birds in the largest", largest, ".1%")]
+    def row(text: str, name: str, form: str) -> tuple[str, ...]:
+        values = [look[name] for look in looks]
+        return text, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
+    rows = [("", "mean", "least", "most"), row("local order", "order", ".3f"),
+            row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", "densest", ".1%"),
+            row("strays", "strays", ".1%"), row("flocks", "flocks", ".1f"),
+            row("share of the birds in the largest", "largest", ".1%")]
     return f"{aligned(rows)}\n\nflocks that came apart: {splits}; that came together: {merges}"

@@ -1,4 +1,4 @@
-"""How believable a crowd of people moves: distances, crowding, turning, progress (`crowd-demo lab motion`).
+"""How believable a crowd of people moves (`crowd-demo lab motion`): distances, crowding, turning, progress, and flow.
 
 Reads positions between steps and changes nothing. All lengths are world units, all times the crowd's own.
 
@@ -12,18 +12,28 @@ Reads positions between steps and changes nothing. All lengths are world units, 
     too full    share of those who walk where the flow is above 1.3 people/(m s): more than a metre of way carries
     on ground   mean density of the free ground, people/m^2: how full the whole scenario is
     speed       mean of those who walk, and as a part of what they prefer (pace)
+
+With `--flow`, whether a crowd keeps flowing for minutes. Positions are read every LOOK steps:
+
+    hardly move   share that neither waits nor queues, and has moved less than a quarter of speed * 3 s in the last 3 s
+    no progress   seconds since a person arrived, or came 2 m nearer to the present destination by the shortest way
+    arrivals      per minute since step BEGIN; trip: shortest way from where people set out to where they arrived
+    gap           at most 5 m of free tiles between walls. Wanted is the flow of people without bodies and avoidance
+                  there, per metre and second; the busiest gaps are those with the highest
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Doubles, Floats
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
 from crowd_demo.compute.jit import launch
-from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.section import UNITS_A_METRE, metres, per_square_metre
 from crowd_demo.extras.walking import (
     CROWDED,
     close_pairs,
@@ -37,7 +47,7 @@ from crowd_demo.extras.walking import (
 )
 from crowd_demo.measure.experiment import aligned
 from crowd_demo.render.figures.people import LEAST_SPEED, Facings, face_all, facings
-from crowd_demo.sim.behaviours.people_rules import PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import CAPACITY
 from crowd_demo.sim.simulation import Simulation
 
@@ -164,3 +174,178 @@ def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
     figures = {**nearer, "densest": most, "densest_moving": moving, **states, **means,
                **filling(sim, before, (sim.tick - tick) * sim.dt)}
     return figures, {**watch(sim), "idle": idle_share(sim)} if watched else None
+
+
+# --- whether it keeps flowing ----------------------------------------------------------------------------------------
+
+REPORTED = 4000, 12_000  # steps
+LOOK, BEGIN, WINDOW = 6, 1000, 3000  # steps; gaps are watched in the last WINDOW ones
+HARDLY_S, HARDLY = 3.0, 0.25
+PROGRESS = 2.0 * UNITS_A_METRE
+PLAIN_STEP = 40  # length of a step to a side, in `FlowFields.lengths`
+GAPS, WIDEST, APART = 5, 5.0, 5.0  # busiest gaps; metres
+
+
+class Gap(NamedTuple):
+    """Free tiles [first, last) on both sides of the border between two rows (axis 0) or columns (1) of tiles."""
+
+    axis: int
+    line: int
+    first: int
+    last: int
+
+    @property
+    def middle(self) -> Doubles:
+        """The middle, in tiles: (column, row)."""
+        at = np.array([(self.first + self.last) / 2, self.line + 1.0])
+        return at if self.axis == 0 else at[::-1]
+
+
+def gaps_of(blocked: Bytes, tile_m: float) -> Iterator[Gap]:
+    """Yield all gaps of a map, blocked uint8[H, W]."""
+    for axis, tiles in enumerate((blocked, blocked.T)):
+        free = np.pad((tiles[:-1] == 0) & (tiles[1:] == 0), ((0, 0), (1, 1)))
+        line, first = np.nonzero(free[:, 1:] & ~free[:, :-1])
+        _, last = np.nonzero(~free[:, 1:] & free[:, :-1])
+        for each in zip(line, first, last, strict=True):
+            if (each[2] - each[1]) * tile_m <= WIDEST:
+                yield Gap(axis, *map(int, each))
+
+
+def ghosts(config: Config) -> Config:
+    """Return the configuration of the same people without bodies and avoidance, who do not obstruct each other."""
+    crowd, techniques = config.crowd.model_copy(update={"avoid_weight": 0.0}), {"overlap_passes": 0}
+    return config.model_copy(update={"crowd": crowd, "optimizations": with_values(config.optimizations, techniques)})
+
+
+Gaps = Mapping[str, tuple[float, float]]  # people per metre and second each way, by where a gap is
+FlowFigures = tuple[Figures, Gaps]  # after one step of REPORTED
+
+
+class FlowWatch:
+    """What a crowd has done since the start."""
+
+    def __init__(self, sim: Simulation) -> None:
+        count, walls = sim.agents.count, sim.terrain.walls
+        self.sim, self.columns, self.tile_m = sim, sim.terrain.columns, float(walls.tile) / UNITS_A_METRE
+        self._look()
+        self.set_out, self.waited = self.tiles, np.zeros(count)
+        self.nearest = np.full(count, np.inf)  # way that is left, at the last progress
+        self.arrivals, self.trips_m = 0, 0.0
+        self.crossed = np.zeros((2, 2, sim.terrain.blocked.size), np.int64)  # [axis, way, tile before the border]
+        self._ways: dict[int, Doubles] = {}
+
+    def run(self, tick: int, tell: Callable[[int], None] = lambda tick: None) -> None:
+        """Run to this tick, a multiple of LOOK."""
+        while self.sim.tick < tick:
+            before, was_at = self.now, self.tiles
+            self.sim.step(LOOK)
+            self._look()
+            self._cross(was_at)
+            self._progress(before)
+            tell(self.sim.tick)
+
+    def _look(self) -> None:
+        self.now = people(self.sim)
+        inv_tile = self.sim.terrain.walls.inv_tile
+        self.tiles = (self.now.y * inv_tile).astype(np.int64) * self.columns + (self.now.x * inv_tile).astype(np.int64)
+
+    def _cross(self, was_at: Longs) -> None:
+        """Count who steps from a tile to a neighbouring row or column; at a corner, by the row and column after it."""
+        after, before = (np.array(np.divmod(tiles, self.columns)) for tiles in (self.tiles, was_at))
+        for axis in (0, 1):
+            low = after.copy()
+            low[axis] = np.minimum(after[axis], before[axis])
+            for way, step in enumerate((1, -1)):
+                crosses = after[axis] - before[axis] == step
+                np.add.at(self.crossed[axis, way], (low[0] * self.columns + low[1])[crosses], 1)
+
+    def _progress(self, before: PeopleColumns) -> None:
+        c, way_m = self.now, np.full(len(self.tiles), np.inf)
+        left = way_m.copy()
+        for goal in np.unique(c.goal):
+            mine, ways = c.goal == goal, self._way(int(goal))
+            left[mine], way_m[mine] = ways[self.tiles[mine]], ways[self.set_out[mine]] / UNITS_A_METRE
+        newcomer = c.speed != before.speed  # by an exit, in the place of who has arrived
+        arrives = (c.state == WAITING) & (before.state != WAITING) | newcomer
+        if self.sim.tick > BEGIN:
+            self.arrivals += int(arrives.sum())
+            self.trips_m += float(way_m[arrives & ~newcomer & (way_m < np.inf)].sum())
+        still = ~wants_to_walk(c)
+        self.set_out = np.where(still | newcomer, self.tiles, self.set_out)
+        self.nearest = np.where((c.goal != before.goal) | np.isinf(self.nearest), left, self.nearest)
+        nearer = still | arrives | (left <= self.nearest - PROGRESS)
+        self.nearest = np.where(nearer, left, self.nearest)
+        self.waited = np.where(nearer, 0.0, self.waited + LOOK * self.sim.dt)
+
+    def _way(self, goal: int) -> Doubles:
+        """Return the shortest way from each tile to a destination, in world units, float64[tiles]; inf: none."""
+        if goal not in self._ways and self.sim.ways:
+            layout = self.sim.ways.at_present()
+            length = self.sim.flow_fields.lengths(layout.targets, layout.steps, goal).reshape(-1)
+            self._ways[goal] = np.where(length < 0, np.inf, length * (float(self.sim.terrain.walls.tile) / PLAIN_STEP))
+        return self._ways[goal]
+
+    def through(self, gap: Gap, since: Longs, seconds: float) -> Doubles:
+        """Return the people per metre and second through a gap, each way, since `crossed` was `since`."""
+        tiles = np.arange(gap.first, gap.last)
+        at = gap.line * self.columns + tiles if gap.axis == 0 else tiles * self.columns + gap.line
+        return (self.crossed - since)[gap.axis][:, at].sum(axis=1) / (len(tiles) * self.tile_m * seconds)
+
+
+# --- the report of the flow ------------------------------------------------------------------------------------------
+
+def busiest(watch: FlowWatch, seconds: float) -> list[tuple[Gap, float]]:
+    """Return the gaps through which most people per metre have come, and how many; none is near a busier one."""
+    gaps = list(gaps_of(watch.sim.terrain.blocked, watch.tile_m))
+    flows = [float(watch.through(gap, np.zeros_like(watch.crossed), seconds).sum()) for gap in gaps]
+    chosen: list[tuple[Gap, float]] = []
+    for number in np.argsort(flows, kind="stable")[::-1]:
+        away = [np.abs(gaps[number].middle - gap.middle).max() * watch.tile_m for gap, _ in chosen]
+        if min(away, default=APART) >= APART and len(chosen) < GAPS and flows[number] > 0:
+            chosen.append((gaps[number], flows[number]))
+    return chosen
+
+
+def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> dict[int, FlowFigures]:
+    wanted = FlowWatch(Simulation(ghosts(config)))
+    wanted.run(REPORTED[0], tell)
+    gaps = busiest(wanted, wanted.sim.tick * wanted.sim.dt)
+    watch, found = FlowWatch(Simulation(config)), {}
+    for tick in REPORTED:
+        watch.run(tick - WINDOW, tell)
+        crossed = watch.crossed.copy()
+        watch.run(tick - round(HARDLY_S / watch.sim.dt), tell)
+        then = watch.now
+        watch.run(tick, tell)
+        passed = {_gap_text(watch, gap, flow): watch.through(gap, crossed, WINDOW * watch.sim.dt) for gap, flow in gaps}
+        found[tick] = _figures(watch, then, {text: tuple(ways.tolist()) for text, ways in passed.items()})
+    return found
+
+
+def _gap_text(watch: FlowWatch, gap: Gap, wanted: float) -> str:
+    x, y = gap.middle * float(watch.sim.terrain.walls.tile)
+    return f"gap {(gap.last - gap.first) * watch.tile_m:.1f} m at {x:.0f}, {y:.0f}: wanted {wanted:.1f}/(m s), passed"
+
+
+def _figures(watch: FlowWatch, then: PeopleColumns, gaps: Gaps) -> FlowFigures:
+    c = watch.now
+    moved = np.hypot(c.x - then.x, c.y - then.y)
+    walks = wants_to_walk(then) & wants_to_walk(c) & (c.speed == then.speed)
+    minutes = (watch.sim.tick - BEGIN) * watch.sim.dt / 60
+    return {"hardly_move": float(np.mean(walks & (moved < HARDLY * HARDLY_S * c.speed))),
+            "no_progress_60_s": float(np.mean(watch.waited > 60)), "longest_s": float(watch.waited.max()),
+            "arrivals_per_minute": watch.arrivals / minutes, "trip_m": watch.trips_m / max(watch.arrivals, 1)}, gaps
+
+
+def flow_table(found: dict[int, FlowFigures]) -> str:
+    """A column for each step, then a line for each gap."""
+    each, gaps = zip(*found.values(), strict=True)
+    rows = [("after step", *(f"{tick:,}" for tick in found)),
+            ("hardly move: below a quarter of their speed for 3 s", *(f"{f['hardly_move']:.1%}" for f in each)),
+            ("no progress for 60 s", *(f"{f['no_progress_60_s']:.1%}" for f in each)),
+            ("longest without progress", *(f"{f['longest_s']:.0f} s" for f in each)),
+            ("arrivals per minute", *(f"{f['arrivals_per_minute']:.0f}" for f in each)),
+            ("mean trip of those who arrive", *(f"{f['trip_m']:.0f} m" for f in each)),
+            *((gap, *(f"{sum(ways[gap]):.2f} ({min(ways[gap]):.2f} back)" for ways in gaps)) for gap in gaps[0])]
+    return aligned(rows)

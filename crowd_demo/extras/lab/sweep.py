@@ -32,8 +32,6 @@ Variants = Mapping[str, CrowdVariant]  # the default first, and once more last
 
 
 class Swept(NamedTuple):
-    """What was measured with a value."""
-
     value: Value
     kind: Kind
     result: VariantResult
@@ -135,7 +133,6 @@ def one_crowd(results: Iterable[Swept]) -> bool:
 
 
 def conclusion(results: Sequence[Swept]) -> str:
-    """Whether the crowd stayed the same."""
     exact = [each for each in results if each.kind is EXACT]
     if not one_crowd(results):
         return "THE CROWD DIFFERS: " + ", ".join(f"{yaml_word(each.value)} {each.result.state_hash}" for each in exact)

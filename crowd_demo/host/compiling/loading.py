@@ -112,12 +112,10 @@ def load_program(config: Config, render: bool, progress: LoadingProgress, quick:
 
 
 def building(config: Config) -> str:
-    """Describe what `build` does."""
     return f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else "")
 
 
 def build(config: Config, render: bool) -> tuple[Simulation, Scene | None]:
-    """Return the simulation and what draws it."""
     from crowd_demo.render.scene import Scene
     from crowd_demo.sim.simulation import Simulation
 

@@ -90,7 +90,6 @@ class Recording:
             self._last = self._beside.submit(self._append, snapshot_line(sim.snapshot(), left))
 
     def acted(self, tick: int, action: Action) -> None:
-        """An action was applied."""
         self._write(Act(tick=tick, action=as_data(action)))
 
     def rewound(self, sim: Simulation, left: int) -> None:
@@ -119,7 +118,6 @@ class Recording:
 
     @property
     def is_written(self) -> bool:
-        """Return whether the recording has ended and is completely written."""
         return self._end is not None and self._end.done()
 
     def wait(self) -> None:

@@ -40,9 +40,9 @@ def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
     assert needed > PROGRAM + 300 * 1_000_000 and run_bytes(plan.runs[0].config) < needed
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     for free, fit, asked, workers in ((needed * 3.5, 3, None, 3), (needed * 3.5, 3, 2, 2), (needed * 3.5, 3, 20, 3),
-                                      (needed * 100, 100, None, 8), (needed / 2, 0, None, 1)):
+                                      (needed * 100, 100, None, 8), (needed / 2, 1, None, 1)):
         monkeypatch.setattr(running, "available_bytes", lambda free=free: int(free))
-        assert capacity(plan.configs).fit == fit
+        assert capacity(plan.configs) == (needed, 8, fit)
         with executor_of(plan, (), asked, None) as executor:
             assert executor.workers == workers
     monkeypatch.setattr(running, "available_bytes", lambda: None)

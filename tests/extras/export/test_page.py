@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from crowd_demo import Simulation, load_config
 from crowd_demo.cli import main
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.extras.export.page import MAX_ROWS, PageContent, planned, write_page
+from crowd_demo.extras.export.page import MAX_CHANGE, MAX_ROWS, PageContent, Tracks, planned, step_length, write_page
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames
-from crowd_demo.extras.export.tracks import MAX_CHANGE, Tracks, step_length
 from crowd_demo.measure.experiment import machine
 from crowd_demo.sim.actions import SetWalls
 

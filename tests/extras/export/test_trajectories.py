@@ -13,9 +13,8 @@ from recorded_run import Run, random_action
 
 from crowd_demo.compute.arrays import Bools, Longs
 from crowd_demo.config.maps import FLOOR, WALL
-from crowd_demo.extras.export.outline import area_text, doubled_area, outlines
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames, read_source
-from crowd_demo.extras.export.trajectories import FORMATS, no_room, steps_between, write
+from crowd_demo.extras.export.trajectories import FORMATS, area_text, doubled_area, no_room, outlines, steps_between, write
 from crowd_demo.host.recording.saves import write_save
 from crowd_demo.sim.actions import SetWalls
 from crowd_demo.sim.behaviours.people_rules import WAITING

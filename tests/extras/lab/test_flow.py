@@ -12,8 +12,8 @@ from crowds import simulation
 from flow_maps import MAPS, SIDE, text_of
 
 from crowd_demo.cli import main
-from crowd_demo.extras.lab import flow
-from crowd_demo.extras.lab.flow import FlowWatch, Gap, busiest, gaps_of
+from crowd_demo.extras.lab import motion
+from crowd_demo.extras.lab.motion import FlowWatch, Gap, busiest, gaps_of
 from crowd_demo.sim.behaviours.people_rules import WAITING, WALKING
 
 ROOMS = """type octile
@@ -61,7 +61,7 @@ def test_who_goes_through_a_door_is_counted_by_the_way_they_go(two: Any) -> None
     watch, before = FlowWatch(two), np.zeros((2, 2, 84), np.int64)
     for places in ([220, 260], [180, 220]):  # both go on to the next column, and back
         put(two, x=places)
-        watch.run(two.tick + flow.LOOK)
+        watch.run(two.tick + motion.LOOK)
     metre = 40 / 26
     assert watch.through(Gap(1, 4, 3, 4), before, 2.0) == pytest.approx([1 / (2 * metre), 1 / (2 * metre)])
     assert watch.through(Gap(1, 5, 3, 4), before, 2.0) == pytest.approx([1 / (2 * metre), 1 / (2 * metre)])
@@ -69,7 +69,7 @@ def test_who_goes_through_a_door_is_counted_by_the_way_they_go(two: Any) -> None
 
 
 def test_who_comes_no_nearer_makes_no_progress_until_they_arrive(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flow, "BEGIN", 0)
+    monkeypatch.setattr(motion, "BEGIN", 0)
     far = max(two.terrain.destinations, key=lambda one: one.x)
     goal = two.terrain.destinations.index(far)
     put(two, x=[60, 60], y=[60, 220], goal=[goal] * 2, goal_x=[far.x] * 2, goal_y=[far.y] * 2, state=[WALKING, WAITING],
@@ -90,9 +90,9 @@ def test_the_maps_are_what_they_are_called(name: str) -> None:
 
 
 def test_the_command_reports_both_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(flow, "REPORTED", (240, 480))
-    monkeypatch.setattr(flow, "WINDOW", 60)
-    monkeypatch.setattr(flow, "BEGIN", 60)
+    monkeypatch.setattr(motion, "REPORTED", (240, 480))
+    monkeypatch.setattr(motion, "WINDOW", 60)
+    monkeypatch.setattr(motion, "BEGIN", 60)
     (tmp_path / "lake.map").write_text(text_of("lake"), "utf-8")
     report = tmp_path / "flow.json"
     assert main(["lab", "motion", "--config", "1k", "--agents", "300", "--set", f"map={tmp_path / 'lake.map'}", "--flow",

@@ -1,17 +1,40 @@
-"""What is put to the test: a claim, the cases in which it is tried, and what was found in each of them."""
+"""What is put to the test: a claim, the cases in which it is tried, what was found in each of them, and the verdict.
+
+A warning about the ratio of an arm to the first one, block by block, widens its interval to all of its blocks: what would be
+decided by a trend or by one of two modes then is unclear.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import hashlib
+import math
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
+from crowd_demo.compute.arrays import Doubles
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.memory import AGENT, shortage
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import with_values
+from crowd_demo.host.compiling.loading import LoadingProgress, load_program
+from crowd_demo.measure.comparison import TimedBlock, collect, costs_of, counters_of, interleave
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.experiment import Slice
-from crowd_demo.measure.statistics import Interval
+from crowd_demo.measure.largest import crowd_of
+from crowd_demo.measure.statistics import LEAST_BLOCKS, UNKNOWN, Interval, ratio_interval
+from crowd_demo.registry.entries import Value
+from crowd_demo.sim.metrics.locality import locality
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = object  # matplotlib is optional
 
 Answer = Literal["yes", "no", "unclear"]
 AGAIN = " again"  # behind the name of the first arm: its repeat, which shows the noise
@@ -20,6 +43,15 @@ Number = Annotated[int | float, Field(ge=-1e300, le=1e300)]
 Times = Sequence[Annotated[float, Field(ge=0, le=1e12)]]
 Blocks = Annotated[Sequence[Annotated[float, Field(gt=0, le=1e12)]], Field(min_length=1, max_length=1000)]
 Figures = Mapping[str, Number]
+
+HOLDS, FROM, NOT, UNCLEAR = "holds", "holds from {} on", "does not hold", "unclear here"
+MATTERS = 0.10  # a trend, or a gap between modes, of so much of the median is worth a warning
+CORRELATED = 0.75  # rank correlation of times with turns from which they have a trend
+MODE = 0.25  # the least share of the blocks in the smaller of two modes
+APART = 3.0  # two modes lie so many times farther apart than each is wide
+BUSY = 0.5  # others keep so much of the cores busy
+THROTTLED = ": the clock rate fell, others began to work, or the crowd changed"  # where a trend of times may come from
+LITTLE = 1.05  # what is faster by less is not called faster
 
 # Who makes the claims: the documents that the program answers to, and itself.
 NOTES = "Crowd Simulation Optimization Techniques, notes on a demo in C"
@@ -31,14 +63,15 @@ OWN = "this program"
 
 
 class LabScale(NamedTuple):
-    """How much is measured: so many agents at most, in so many blocks that count."""
+    """How much is measured: so many agents at most, or `only` so many, in so many blocks that count."""
 
     most: int
     blocks: int
+    only: int = 0
 
     def sizes(self, *wanted: int) -> list[int]:
-        """Those that are not too large; the most if all of them are."""
-        return [size for size in wanted if size <= self.most] or [self.most]
+        """Those that are not too large; the most if all of them are; or the only one."""
+        return [size for size in wanted if size <= self.most and not self.only] or [self.most]
 
 
 FULL, QUICK = LabScale(4_000_000, 20), LabScale(250_000, 8)
@@ -131,3 +164,314 @@ def all_of(answers: Iterable[Answer]) -> Answer:
 def is_true(condition: bool) -> Answer:
     """For what is counted exactly."""
     return "yes" if condition else "no"
+
+
+# --- ratios ----------------------------------------------------------------------------------------------------------
+
+def speed_up(found: Found, arm: str, over: str | None = None, stage: str = "") -> Interval:
+    """How many times as fast an arm is as another one (the first if none is named), and where that lies with 95 %; the whole
+    step, or a stage.
+
+    `UNKNOWN` where one of them was not measured or blocks are few; all blocks where a warning stands.
+    """
+    over = over or next(iter(found.blocks_ms), "")
+    if not {arm, over} <= found.blocks_ms.keys():
+        return UNKNOWN
+    mine, others = blocks_of(found, arm, stage), blocks_of(found, over, stage)
+    ratio = ratio_interval(others, mine)
+    if ratio.known and any(suspicious(others / mine)):
+        ratios = others / mine
+        return Interval(ratio.value, float(ratios.min()), float(ratios.max()))
+    return ratio
+
+
+def noise(found: Found, stage: str = "") -> Interval:
+    """The ratio of the first arm to its repeat; `UNKNOWN` without one."""
+    first = next(iter(found.blocks_ms), "")
+    return speed_up(found, first + AGAIN, stage=stage)
+
+
+def faster(found: Found, arm: str, over: str | None = None, times: float = 1.0, stage: str = "") -> Answer:
+    """Return whether an arm is at least this many times as fast as another: unclear where exact hashes differ."""
+    ratio, same = speed_up(found, arm, over, stage), noise(found, stage)
+    if not (ratio.known and found.one_hash):
+        return "unclear"
+    least = max(times, same.high) if times == 1 and same.known else times
+    if ratio.low > least:
+        return "yes"
+    return "no" if ratio.high < max(times, LITTLE if times == 1 else 0) else "unclear"
+
+
+def is_faster(arm: str, *others: str, times: float = 1.0, stage: str = "") -> Callable[[Found], Answer]:
+    """Return what decides a claim: whether an arm is at least so many times as fast as each of the others."""
+    return lambda found: all_of(faster(found, arm, other, times, stage) for other in others)
+
+
+def below(limit: float, found: Interval) -> Answer:
+    """Return whether an interval lies below a limit."""
+    return "yes" if found.high < limit else "no" if found.low > limit else "unclear"
+
+
+def blocks_of(found: Found, arm: str, stage: str = "") -> Doubles:
+    """float64[blocks]: milliseconds of a step, or of a stage; 0 where that did not run."""
+    of_arm = found.stages_ms[arm].get(stage, [0.0] * len(found.blocks_ms[arm])) if stage else found.blocks_ms[arm]
+    return np.asarray(of_arm, np.float64)
+
+
+def pairs(found: Found, arm: str) -> float:
+    """How many candidates all agents that are due in a step are tested with; 0 where that was not counted."""
+    figures = found.figures.get(arm, {})
+    return figures.get("candidates_per_agent", 0.0) * figures.get("due", found.size)
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+def judged(claim: Claim, found: Found) -> CaseFinding:
+    answer = claim.decide(found) if found.one_hash else "unclear"
+    return CaseFinding(found, answer, {arm: speed_up(found, arm) for arm in list(found.blocks_ms)[1:]}, list(warnings(found)))
+
+
+def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> str:
+    answers = [finding.answer for finding in findings]
+    if not answers:
+        return UNCLEAR
+    if set(answers) == {"yes"}:
+        return HOLDS
+    since = len(answers) - next((number for number, answer in enumerate(reversed(answers)) if answer != "yes"), 0)
+    if claim.by_size and since < len(answers):
+        return FROM.format(findings[since].found.case)
+    if "no" in answers and (answers[-1] == "no" or not claim.by_size):
+        held = answers.count("yes")
+        return NOT + f" (in {held} of {len(answers)} cases it does)" * bool(held)
+    return UNCLEAR
+
+
+# --- warnings --------------------------------------------------------------------------------------------------------
+
+def warnings(found: Found) -> Iterator[str]:
+    """What is not as it should be, in a line each."""
+    if not found.one_hash:
+        yield "THE CROWDS DIFFER: " + ", ".join(f"{name} {found.hashes[name][:8]}" for name in found.same
+                                                if name in found.hashes)
+    few = min(map(len, found.blocks_ms.values()), default=LEAST_BLOCKS)
+    if few < LEAST_BLOCKS:
+        yield f"only {few} blocks: too few for an interval"
+    first = next(iter(found.blocks_ms), "")
+    for arm in found.blocks_ms:
+        own = blocks_of(found, arm)
+        for what in suspicious(own / blocks_of(found, first) if arm != first else own):
+            yield f"{arm}: {what}" + (f", beside {first}" if arm != first else THROTTLED * what.startswith("slower"))
+    if found.load > BUSY * (cores := os.cpu_count() or 1):
+        yield f"others kept {found.load:.1f} of {cores} cores busy"
+    for arm, why in found.left_out.items():
+        yield f"{arm}: left out: {why}"
+
+
+def suspicious(values: Doubles) -> Iterator[str]:
+    """A trend over the turns, or two modes, in float64[blocks]."""
+    if len(values) < LEAST_BLOCKS:
+        return
+    change = trend(values)
+    if change:
+        yield f"{'slower' if change > 0 else 'faster'} by {abs(change):.0%} from the first to the last turn"
+    elif gap := two_modes(values):
+        yield f"two modes, {gap:.0%} apart"
+
+
+def trend(values: Doubles) -> float:
+    """By how much of their median values grow from the first to the last; 0 where that is little, or no trend.
+
+    The slope is the median of those of all pairs (Theil 1950, Sen 1968).
+    """
+    count = len(values)
+    turns = np.arange(count)
+    ranks = np.argsort(np.argsort(values, kind="stable"))
+    first, second = np.triu_indices(count, 1)
+    slope = float(np.median((values[second] - values[first]) / (second - first)))
+    change = slope * (count - 1) / float(np.median(values))
+    correlated = abs(float(np.corrcoef(turns, ranks)[0, 1])) >= CORRELATED
+    return change if correlated and abs(change) >= MATTERS else 0.0
+
+
+def two_modes(values: Doubles) -> float:
+    """How far apart two groups of values lie, of the median; 0 where there is one group, or they lie near each other."""
+    ordered = np.sort(values)
+    least = math.ceil(MODE * len(ordered))
+    steps = np.diff(ordered)[least - 1:len(ordered) - least]
+    if not len(steps):
+        return 0.0
+    cut = least + int(np.argmax(steps))
+    low, high = ordered[:cut], ordered[cut:]
+    gap = float(high[0] - low[-1])
+    wide = max(float(np.ptp(low)), float(np.ptp(high)))
+    return gap / float(np.median(ordered)) if gap > APART * wide / 2 and gap >= MATTERS * np.median(ordered) else 0.0
+
+
+# --- cases whose arms take turns: crowds that differ in techniques, and functions ------------------------------------
+
+WARM_UP = 8  # steps
+NEIGHBOURS = 12.6
+READ = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand before others
+Values = Mapping[str, Value]  # techniques by path
+
+
+class Arm(Protocol):
+    """One of the things that are compared in a case."""
+
+    def run(self, steps: int) -> TimedBlock: ...
+
+    def result(self) -> str:
+        """A hash of what it has computed so far: what arms that do the same work must agree on."""
+
+    def figures(self) -> Figures:
+        """Exact counters, of which tables have a column each."""
+
+
+class CallArm:
+    """A function as an arm: each step is one call. Untimed, `before` makes what it gets, and `after` an array of what it
+    returned, by which its work is held against that of others.
+    """
+
+    def __init__(self, call: Callable[..., object], before: Callable[[], object] = lambda: None,
+                 after: Callable[..., npt.ArrayLike] = np.asarray, figures: Figures | None = None) -> None:
+        self._call, self._before, self._after, self._figures = call, before, after, figures or {}
+        self._digest = hashlib.blake2b(digest_size=8)
+
+    def run(self, steps: int) -> TimedBlock:
+        times_ms = np.zeros(steps, np.float32)
+        for step in range(steps):
+            given = self._before()
+            began = time.perf_counter()
+            made = self._call(given)
+            times_ms[step] = (time.perf_counter() - began) * 1e3
+            self._digest.update(np.ascontiguousarray(self._after(made)).tobytes())
+        return TimedBlock(steps, {"call": times_ms})
+
+    def result(self) -> str:
+        return self._digest.hexdigest()
+
+    def figures(self) -> Figures:
+        return self._figures
+
+
+class CrowdArm:
+    """A crowd as an arm, with its kernels compiled; with `picture` it is also drawn after each step, and then its picture
+    counts for the hash. `measure` returns figures of the last state, which stand before the counters.
+    """
+
+    def __init__(self, config: Config, picture: bool = False, measure: Callable[[CrowdArm], Figures] | None = None) -> None:
+        loaded = load_program(config, picture, LoadingProgress())
+        self.sim = loaded.sim
+        self.variant = CrowdVariant(self.sim, Picture(self.sim, loaded.scene) if loaded.scene else None)
+        self._counters: list[Mapping[str, float]] = []
+        self._measure = measure
+
+    def run(self, steps: int) -> TimedBlock:
+        block = self.variant.run(steps).stages
+        self._counters += block.counters
+        return block
+
+    def result(self) -> str:
+        picture = self.variant.picture
+        return self.sim.state_hash() + (picture_hash(picture) if picture else "")
+
+    def figures(self) -> Figures:
+        counters = {name: counted for name, counted in counters_of(self._counters).items() if counted}
+        read = {name: counters[name] for name in READ if name in counters}
+        return {**(self._measure(self) if self._measure else {}), **read, **counters, "workers": self.sim.workers}
+
+
+def memory_order(crowd: CrowdArm) -> Figures:
+    """How well neighbours lie in memory: shares of the reads of a sample of agents."""
+    found = locality(crowd.sim)
+    return {"near_reads": found.same_or_next_line, "l1_misses": found.miss_rate}
+
+
+class TimedCase(NamedTuple):
+    """Interleaved arms, block by block; the first one is measured twice. `arms` make them, one after the other.
+
+    `same` are those that must have one hash: all if None. An arm that raises ValueError while it is made is left out. A case
+    that needs more memory than there is is refused.
+    """
+
+    name: str
+    size: int
+    arms: Mapping[str, Callable[[], Arm]]
+    steps: int = 10  # of a block
+    seconds: float = 10.0
+    same: Sequence[str] | None = None
+    workers: int = os.cpu_count() or 1
+    bytes_each: int = AGENT  # an agent and arm
+    warm_up: int = WARM_UP
+
+    def run(self, blocks: int) -> Generator[Slice, None, Found]:
+        if short := shortage(self.size * self.bytes_each * (len(self.arms) + 1)):
+            raise ValueError(short)
+        load_before = max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0  # without this process
+        first = next(iter(self.arms))
+        made: dict[str, Arm] = {}
+        left_out: dict[str, str] = {}
+        for name, make in {**self.arms, first + AGAIN: self.arms[first]}.items():
+            yield Slice(f"{name}: getting ready", 0)
+            try:
+                made[name] = make()
+            except ValueError as why:
+                left_out[name] = str(why)
+        if first not in made or len(made) < 3:
+            raise ValueError("; ".join(f"{name}: {why}" for name, why in left_out.items()))
+        turns = []
+        for turn in interleave(made, [self.steps] * blocks, self.warm_up):
+            turns.append(turn)
+            yield Slice(turn.name, len(turns) / ((blocks + 1) * len(made)))
+        measured = collect(made, turns)
+        costs = {name: costs_of(of_arm) for name, of_arm in measured.items()}
+        return Found(
+            self.name, self.size, self.workers, self.steps,
+            {name: np.sum([cost.ms for cost in of_arm.values()], axis=0).tolist() for name, of_arm in costs.items()},
+            {name: [np.sum([*block.times_ms.values()], axis=0).astype(float).round(5).tolist() for block in of_arm]
+             for name, of_arm in measured.items()},
+            {name: {stage: cost.ms.tolist() for stage, cost in of_arm.items()} for name, of_arm in costs.items()},
+            {name: arm.figures() for name, arm in made.items()}, {name: arm.result() for name, arm in made.items()},
+            [*self.arms, first + AGAIN] if self.same is None else self.same, load_before, left_out)
+
+
+class CountedCase(NamedTuple):
+    """What is counted, not timed: `counted` yields each arm with its figures."""
+
+    name: str
+    size: int
+    counted: Callable[[], Iterator[tuple[str, Figures]]]
+    seconds: float = 1.0
+
+    def run(self, blocks: int) -> Generator[Slice, None, Found]:
+        figures: dict[str, Figures] = {}
+        for name, counted in self.counted():
+            figures[name] = counted
+            yield Slice(name, 0)
+        return Found(self.name, self.size, 1, 0, figures=figures)
+
+
+# --- crowds ----------------------------------------------------------------------------------------------------------
+
+def side_of(agents: int, radius: float = 24.0) -> float:
+    """Return the side of a square world in which a bird has `NEIGHBOURS` within a radius."""
+    return math.sqrt(agents * math.pi * radius**2 / NEIGHBOURS)
+
+
+def configured(name: str, agents: int, values: Values | None = None, **settings: object) -> Config:
+    """A shipped configuration with so many agents at its own density, and its world and view as large as they need.
+
+    `settings` are other keys, with `__` for a dot.
+    """
+    plain = load_config(name, {path.replace("__", "."): value for path, value in settings.items()})
+    config = crowd_of(plain, agents)
+    return config.model_copy(update={"optimizations": with_values(config.optimizations, values or {})})
+
+
+def crowds(name: str, agents: int, arms: Mapping[str, Values], picture: bool = False,
+           measure: Callable[[CrowdArm], Figures] | None = None, **settings: object) -> dict[str, Callable[[], Arm]]:
+    """An arm for each of these sets of techniques."""
+    def make(values: Values) -> Callable[[], Arm]:
+        return lambda: CrowdArm(configured(name, agents, values, **settings), picture, measure)
+
+    return {arm: make(values) for arm, values in arms.items()}

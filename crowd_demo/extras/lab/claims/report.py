@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowd_demo.extras.lab.claims.claim import Found
-from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs, speed_up
-from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, LabRun
-from crowd_demo.extras.lab.claims.results import in_order, ns_per_agent, ns_per_pair
+from crowd_demo.cli.arguments import print_error
+from crowd_demo.extras.lab.claims.claim import Found, blocks_of, claim_verdict, pairs, speed_up
+from crowd_demo.extras.lab.claims.results import ClaimFindings, LabRun, in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
+from crowd_demo.host.shutdown import FAILED, OK
 from crowd_demo.measure.experiment import figure_text, header, markdown_table
 from crowd_demo.measure.statistics import factor, factors, median_interval, milliseconds
+from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,10 +64,9 @@ def write(run: LabRun, folder: Path) -> list[Path]:
 # --- what both say ---------------------------------------------------------------------------------------------------
 
 def verdict_table(run: LabRun) -> Table:
-    """All verdicts."""
     return [["claim", "question", "source", "verdict"],
             *([each.claim.name, each.claim.question, f"{each.claim.claim} ({each.claim.source})",
-               claim_verdict(each.claim, each.findings).text] for each in run.found)]
+               claim_verdict(each.claim, each.findings)] for each in run.found)]
 
 
 def case_table(found: Found) -> Table:
@@ -109,7 +109,6 @@ def figure_names(found: Found) -> list[str]:
 
 
 def machine_lines(run: LabRun) -> list[str]:
-    """What it was measured with."""
     head = header("lab")
     machine, versions = head["machine"], head["versions"]
     assert isinstance(machine, dict) and isinstance(versions, dict)
@@ -123,7 +122,6 @@ def is_timed(each: ClaimFindings) -> bool:
 
 
 def notes(each: ClaimFindings) -> list[str]:
-    """What could not be tried."""
     return [f"{case}: not tried here: {why}" for case, why in each.left_out.items()]
 
 
@@ -134,7 +132,7 @@ def markdown(run: LabRun) -> str:
     for each in run.found:
         claim = each.claim
         lines += [f"## {claim.name}", claim.question, f"**Claim** ({claim.source}): {claim.claim}",
-                  f"**Decided by**: {claim.decided_by}", f"**Verdict**: {claim_verdict(claim, each.findings).text}"]
+                  f"**Decided by**: {claim.decided_by}", f"**Verdict**: {claim_verdict(claim, each.findings)}"]
         for finding in each.findings:
             lines += [f"### {finding.found.case}: {finding.answer}", markdown_table(case_table(finding.found)),
                       *(f"- warning: {warning}" for warning in finding.warnings)]
@@ -151,7 +149,8 @@ def page(run: LabRun, plots: Mapping[str, str]) -> str:
     linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
               for row in rows]
     body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines(run)),
-            as_html([head, *linked], "text"), f"<p>{emphasised(HOW_TO_READ)}</p>"]
+            as_html([head, *linked], "text"),
+            "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", html.escape(HOW_TO_READ)) + "</p>"]
     for each in run.found:
         body += section(each, plots.get(each.claim.name, ""))
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
@@ -163,7 +162,7 @@ def section(each: ClaimFindings, svg: str) -> Iterator[str]:
     yield f'<h2 id="{claim.name}">{html.escape(claim.question)}</h2>'
     yield f"<p><b>Claim</b> ({html.escape(claim.source)}): {html.escape(claim.claim)}</p>"
     yield f"<p><b>Decided by</b>: {html.escape(claim.decided_by)}</p>"
-    yield f"<p><b>Verdict: {html.escape(claim_verdict(claim, each.findings).text)}</b></p>"
+    yield f"<p><b>Verdict: {html.escape(claim_verdict(claim, each.findings))}</b></p>"
     for finding in each.findings:
         yield f"<h3>{html.escape(finding.found.case)}: {finding.answer}</h3>"
         yield as_html([[html.escape(cell) for cell in row] for row in case_table(finding.found)])
@@ -177,11 +176,6 @@ def as_html(table: Table, kind: str = "numbers") -> str:
     cells = "".join(f"<th>{cell}</th>" for cell in head)
     return f'<table class="{kind}"><tr>{cells}</tr>' + "".join(
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
-
-
-def emphasised(text: str) -> str:
-    parts = html.escape(text).split("*")
-    return "".join(f"<i>{part}</i>" if number % 2 else part for number, part in enumerate(parts))
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------
@@ -241,7 +235,22 @@ def png_of(figure: Figure) -> bytes:
 
 
 def terminal(run: LabRun) -> str:
-    """The verdicts, a line each."""
-    rows = [(each.claim.name, claim_verdict(each.claim, each.findings).text, each.claim.question) for each in run.found]
+    rows = [(each.claim.name, claim_verdict(each.claim, each.findings), each.claim.question) for each in run.found]
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)
+
+
+def conclude(run: LabRun, folder: Path) -> int:
+    """Print the verdicts and write the report; return the exit code."""
+    print(terminal(run))
+    try:
+        files = write(run, folder)
+    except OSError as error:
+        print_error(f"lab: cannot write the report: {reason(error)}")
+        return FAILED
+    print(f"\n{files[-1]} written" + ("" if run.done else "; run it again to go on"))
+    differ = [f"{each.claim.name}, {finding.found.case}" for each in run.found for finding in each.findings
+              if not finding.found.one_hash]
+    if differ:
+        print_error(f"THE CROWDS DIFFER in {'; '.join(differ)}")
+    return FAILED if differ else OK

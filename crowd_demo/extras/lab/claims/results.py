@@ -1,4 +1,5 @@
-"""What a lab has found, as `results.json`: kept after each case, read again to go on, compared and merged with others.
+"""All claims that were asked for, case by case, and what was found, as `results.json`: kept after each case, read again to
+go on, compared and merged with others. A lab runs in slices, and can be stopped after any.
 
     version, kind, versions, machine, state    as every record has them; `state` is how the machine was set when it began
     program, scale                             sources of the program (a hash), and how much was measured
@@ -9,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,25 +21,127 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from crowd_demo.cli.arguments import print_error
 from crowd_demo.compute.cache import PACKAGE
 from crowd_demo.config.reading import read_bounded
-from crowd_demo.extras.lab.claims.claim import AGAIN, Found, LabScale
-from crowd_demo.extras.lab.claims.judging import blocks_of, claim_verdict, pairs
-from crowd_demo.extras.lab.claims.lab_run import ClaimFindings, Kept, LabRun
-from crowd_demo.measure.experiment import TextTable, header
+from crowd_demo.extras.lab.claims import experiments
+from crowd_demo.extras.lab.claims.claim import (
+    AGAIN,
+    Case,
+    CaseFinding,
+    Claim,
+    Found,
+    LabScale,
+    blocks_of,
+    claim_verdict,
+    judged,
+    pairs,
+)
+from crowd_demo.host.files import free_name
+from crowd_demo.host.report import write_report
+from crowd_demo.host.streams import duration
+from crowd_demo.measure.experiment import Slice, TextTable, header, mapped
 from crowd_demo.measure.statistics import factor, factors, independent_ratio, interval_json, median_interval, milliseconds
 from crowd_demo.registry.texts import reason
 
+SETTINGS = {
+    "governor": Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    "no_turbo": Path("/sys/devices/system/cpu/intel_pstate/no_turbo"),
+    "boost": Path("/sys/devices/system/cpu/cpufreq/boost"),
+}
+Kept = Mapping[tuple[str, str], Found]  # by claim and case
 INTERACTION = "interaction"  # the stage that tests candidates
 KIND, NAME = "lab", "results.json"
 MAX_BYTES, MAX_ARMS = 64 << 20, 5000  # of a file that is read
 FOUND = TypeAdapter(Found)
 
 
-class Results(NamedTuple):
-    """A file that was read."""
+class ClaimFindings(NamedTuple):
+    """A claim, what was found of it so far, and the cases that could not be tried, with the reason."""
 
-    path: Path
+    claim: Claim
+    findings: list[CaseFinding]
+    left_out: dict[str, str]
+
+
+class LabRun:
+    """`found` grows; `keep` is called after each case that was measured; `state` is how the machine was set when it began.
+
+    Of claims that were not asked for by name, only what was kept of an earlier run is shown.
+    """
+
+    def __init__(self, claims: Sequence[Claim], scale: LabScale, asked: Container[str], kept: Kept | None = None,
+                 keep: Callable[[LabRun], None] = lambda run: None) -> None:
+        self.claims, self.scale = claims, scale
+        self.found: list[ClaimFindings] = []
+        self.done, self.state = False, machine_state()
+        self._asked, self._kept, self._keep = asked, kept or {}, keep
+
+    def run(self) -> Iterator[Slice]:
+        cases = {claim.name: claim.cases(self.scale) for claim in self.claims}
+        left = TimeLeft(sum(case.seconds for claim in self.claims for case in cases[claim.name]
+                            if claim.name in self._asked and (claim.name, case.name) not in self._kept))
+        yield left.slice("starting", 0)
+        for number, claim in enumerate(self.claims):
+            found = ClaimFindings(claim, [], {})
+            self.found.append(found)
+            for case in cases[claim.name]:
+                if kept := self._kept.get((claim.name, case.name)):
+                    found.findings.append(judged(claim, kept))
+                elif claim.name in self._asked:
+                    where = f"{number + 1} of {len(self.claims)}, {claim.name}: {case.name}"
+                    yield from self._measured(found, case, where, left)
+                    left.done_s += case.seconds
+                    self._keep(self)
+        self.done = True
+        self._keep(self)
+
+    def _measured(self, found: ClaimFindings, case: Case, where: str, left: TimeLeft) -> Iterator[Slice]:
+        try:
+            measured = yield from mapped(case.run(self.scale.blocks), lambda part: left.slice(
+                f"{where}, {part.text}", case.seconds * part.part))
+            found.findings.append(judged(found.claim, measured))
+        except ValueError as error:
+            found.left_out[case.name] = str(error)
+
+
+class TimeLeft:
+    """How long the rest takes: the seconds that are expected, times how much longer than expected it took so far.
+
+    Until a tenth is done that factor is mixed with 1.
+    """
+
+    def __init__(self, expected_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._all, self.done_s, self._clock, self._began = max(expected_s, 1e-9), 0.0, clock, clock()
+
+    def slice(self, text: str, within_s: float) -> Slice:
+        """A slice of the whole; `within_s` of the present case's seconds are done."""
+        done = min(self.done_s + within_s, self._all)
+        return Slice(f"about {duration(self.left_s(done))} left ({text})", done / self._all)
+
+    def left_s(self, done_s: float) -> float:
+        sure = min(done_s / (0.1 * self._all), 1.0)
+        slower = (self._clock() - self._began) / done_s if done_s > 0 else 1.0
+        return (self._all - done_s) * (1 + sure * (slower - 1))
+
+
+def machine_state() -> dict[str, object]:
+    """Governor, turbo, load and affinity, as far as the system says; what it does not say is null."""
+    affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    load = list(os.getloadavg()) if hasattr(os, "getloadavg") else None
+    return {**{name: _setting(path) for name, path in SETTINGS.items()}, "load": load, "affinity": affinity}
+
+
+def _setting(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8").strip()
+    except OSError:
+        return None
+
+
+# --- as a file -------------------------------------------------------------------------------------------------------
+
+class Results(NamedTuple):
     head: Mapping[str, object]
     found: Mapping[tuple[str, str], Found]  # by claim and case
 
@@ -45,7 +150,8 @@ class Results(NamedTuple):
         """The processor and its cores."""
         machine = self.head["machine"]
         assert isinstance(machine, dict)
-        return f"{short_cpu(str(machine.get('cpu', '?')))} x{machine.get('cores', '?')}"
+        name = re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", str(machine.get("cpu", "?")))  # what all are called
+        return f"{name.replace('  ', ' ').strip() or '?'} x{machine.get('cores', '?')}"
 
 
 # --- written ---------------------------------------------------------------------------------------------------------
@@ -58,7 +164,7 @@ def record_of(run: LabRun) -> dict[str, object]:
 def claim_json(found: ClaimFindings) -> dict[str, object]:
     claim = found.claim
     return {"question": claim.question, "claim": claim.claim, "source": claim.source, "decided_by": claim.decided_by,
-            "verdict": claim_verdict(claim, found.findings).text, "left_out": found.left_out,
+            "verdict": claim_verdict(claim, found.findings), "left_out": found.left_out,
             "cases": [{**finding.found._asdict(), "answer": finding.answer, "warnings": finding.warnings,
                        "ratios": {arm: interval_json(ratio) for arm, ratio in finding.ratios.items()}}
                       for finding in found.findings]}
@@ -98,7 +204,7 @@ def read(path: Path) -> Results:
         assert isinstance(content["machine"], dict) and sum(len(each.blocks_ms) for each in found.values()) <= MAX_ARMS
     except (KeyError, TypeError, AttributeError, AssertionError, ValidationError):
         raise ValueError(f"{path}: is not a results.json of a lab") from None
-    return Results(path, content, found)
+    return Results(content, found)
 
 
 def _found(case: Mapping[str, object]) -> Found:
@@ -110,6 +216,21 @@ def kept_of(results: Results, scale: LabScale) -> Kept | None:
     now = {**header(KIND), **fingerprint(scale)}
     same = all(results.head.get(name) == value for name, value in now.items())
     return results.found if same else None
+
+
+def begun(claims: Sequence[Claim], scale: LabScale, folder: Path) -> LabRun:
+    """Go on where the folder has results of this machine, program and scale; others are set aside."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, kept = folder / NAME, None
+    if path.exists():
+        kept = kept_of(read(path), scale)
+        if kept is None:
+            aside = free_name(folder, path.suffix, [path])
+            path.rename(aside)
+            print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
+    kept = kept or {}
+    shown = [claim for claim in experiments.CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
+    return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_report(record_of(run), path))
 
 
 # --- beside each other -----------------------------------------------------------------------------------------------
@@ -165,11 +286,6 @@ def ns_per_pair(found: Found, arm: str) -> float | None:
 def _core_ns(found: Found, arm: str, stage: str = "") -> float:
     workers = found.figures.get(arm, {}).get("workers", found.workers)
     return float(np.median(blocks_of(found, arm, stage))) * 1e6 * workers
-
-
-def short_cpu(name: str) -> str:
-    """Without what all processors are called."""
-    return re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", name).replace("  ", " ").strip() or "?"
 
 
 def in_order(found: Found) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Everybody walks the scenes of all experiments; what is read from that is held against what the literature expects.
 
 This program's models walk them once for each seed, and the worst one counts; other programs have the first seed.
-page.py makes tables of the results.
+The results are a table in the terminal, JSON, and docs/validation.md with its pictures.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.extras.lab.validate.validation_experiment import (
+    FITTED,
+    HELD_OUT,
+    NEW,
     OWN,
     Measures,
     Reading,
@@ -28,10 +32,13 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkedScene,
     WalkedScenes,
     WalkScene,
+    number,
 )
 from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
 from crowd_demo.extras.trajectories import Trajectories
-from crowd_demo.measure.experiment import Compile, Slice, result_of, with_progress
+from crowd_demo.host.files import replacing, write_file
+from crowd_demo.measure.experiment import Compile, Slice, aligned, markdown_table, result_of, with_progress
+from crowd_demo.measure.statistics import finite
 
 PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`avoidance: push`, `overlap_passes: 0`)",
                  {"avoidance": "push", "overlap_passes": 0})
@@ -63,13 +70,7 @@ class ExperimentResult:
 Walks = dict[float, tuple[WalkScene, Walk]]  # by what the scenes differ in
 
 
-class _Turn(NamedTuple):
-    """An experiment, and who walks it: for each seed the walks of all scenes."""
-
-    experiment: ValidationExperiment
-    walker: SceneWalker
-    why_not: str
-    seeds: list[Walks]
+Turn = tuple[ValidationExperiment, SceneWalker, str, list[Walks]]  # who walks, why not, and for each seed its walks
 
 
 class Validation:
@@ -92,36 +93,37 @@ class Validation:
             turns = deque(self._turn(experiment, walker, begin)
                           for experiment in self.experiments for walker in self.walkers)
             share = 1 / len(turns)
-            for number in range(len(turns)):
+            for index in range(len(turns)):
                 turn = turns.popleft()  # whose walks need not be kept
-                if not self.results or self.results[-1].experiment is not turn.experiment:
-                    self.results.append(ExperimentResult(turn.experiment))
-                yield from self._walked(self.results[-1], turn, number * share, share)
+                if not self.results or self.results[-1].experiment is not turn[0]:
+                    self.results.append(ExperimentResult(turn[0]))
+                yield from self._walked(self.results[-1], turn, index * share, share)
         self.done = True
 
-    def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> _Turn:
+    def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> Turn:
         scenes = experiment.scenes(self.short)
         why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
         wanted = self.seeds if walker in self.models else self.seeds[:1]
         seeds = [] if why_not else [{key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()}
                                     for seed in wanted]
-        return _Turn(experiment, walker, why_not, seeds)
+        return experiment, walker, why_not, seeds
 
-    def _walked(self, result: ExperimentResult, turn: _Turn, done: float, share: float) -> Iterator[Slice]:
+    def _walked(self, result: ExperimentResult, turn: Turn, done: float, share: float) -> Iterator[Slice]:
         """Let one model walk the scenes of an experiment, and read the numbers from that."""
-        experiment, name = turn.experiment, turn.walker.name
-        if turn.why_not:
-            result.left_out[name] = turn.why_not
+        experiment, walker, why_not, seeds = turn
+        name = walker.name
+        if why_not:
+            result.left_out[name] = why_not
             return
         by_seed: list[list[Reading]] = []
-        part = share / len(turn.seeds)
+        part = share / len(seeds)
         try:
-            for number, walks in enumerate(turn.seeds):
-                title = f"{experiment.title}, {name}, seed {self.seeds[number]}"
-                runs = yield from _runs(walks, title, done + number * part, part)
+            for index, walks in enumerate(seeds):
+                title = f"{experiment.title}, {name}, seed {self.seeds[index]}"
+                runs = yield from _runs(walks, title, done + index * part, part)
                 by_seed.append(list(experiment.read(runs, OWN)))
                 result.readings[name] = [SeededReading(each) for each in zip(*by_seed, strict=True)]
-                if number == 0:
+                if index == 0:
                     if self.pedpy and name == self.measured:
                         result.by_pedpy = list(experiment.read(runs, self.pedpy))
                     result.runs[name] = runs
@@ -145,8 +147,8 @@ def _runs(walks: Walks, title: str, done: float, share: float) -> Generator[Slic
     """Wait for all scenes of one seed."""
     runs: dict[float, WalkedScene] = {}
     part = share / len(walks)
-    for number, (key, (scene, walk)) in enumerate(walks.items()):
-        walked = yield from with_progress(walk, f"{title}, {key:g}", done + number * part, part)
+    for index, (key, (scene, walk)) in enumerate(walks.items()):
+        walked = yield from with_progress(walk, f"{title}, {key:g}", done + index * part, part)
         runs[key] = WalkedScene(scene, walked)
     return runs
 
@@ -196,3 +198,176 @@ def _end_with_the_program() -> None:
 
 def _walked(walker: SceneWalker, scene: WalkScene, seed: int) -> Trajectories:
     return result_of(walker.walk(scene, seed))
+
+
+# --- tables, JSON, and docs/validation.md with its pictures ----------------------------------------------------------
+
+PASSED, FAILED = "passed", "failed"
+PAGE, NUMBERS, PICTURES = "validation.md", "validation.txt", "pictures/validation"
+SIZE_INCHES, DPI = (7.0, 3.6), 90  # of a picture
+HEAD = """\
+# Validation
+
+<!-- made by `crowd-demo validate`; do not edit -->
+
+Each experiment simulates a scene of the literature and compares measurements with published values, in metres and seconds.
+`crowd-demo validate` makes this page in some minutes. The default model, *slow_down*, walks alone, in streams, in dense crowds
+and through doors much as people do. The two older models do not slow down, so in dense crowds their speeds and flows are too
+high. Do not plan evacuations with it: see [what the model cannot do](how_people_walk.md#what-the-model-cannot-do) and
+[what was learned](findings.md#people-compared-with-the-literature). [References](references.md) lists the papers."""
+SEEDS = """\
+This program's models walk each scene with {seeds} seeds, which draw starting positions and speeds; others with the first.
+A number is the median, with the minimum and maximum in brackets. It passes only if each seed does; **bold** means failed."""
+ROLES = """\
+`benchmarks/calibrate.py` fitted eight constants of *slow_down* to the experiments *fitted*, and to the people who are stuck or
+turn in `20k`. So judge it by the experiments *held out*. *New* ones were written after the fit, and nothing is ever fitted to
+them. JuPedSim's models have their defaults and are not fitted, so compare them by the experiments held out.
+Findings has the [source of each parameter](findings.md#where-the-numbers-of-people-come-from) and
+[tests on whole maps](findings.md#crowds-that-keep-flowing)."""
+NUMBERS_TEXT = """\
+[validation.txt](validation.txt) has the numbers of all models, and what [PedPy](https://pedpy.readthedocs.io) measures of the
+trajectories of slow_down. `crowd_demo/extras/trajectories.py` measures all others."""
+
+
+class ReadingRow(NamedTuple):
+    """One reading of an experiment by everybody who walked it."""
+
+    what: str
+    expected: str  # with its unit
+    found: Mapping[str, SeededReading]
+    by_pedpy: float | None  # where PedPy has the measure
+
+    def cell(self, walker: str) -> str:
+        """A walker's number and verdict, a dash if there is none."""
+        return f"{self.found[walker]} {passed_or_failed(self.found[walker])}" if walker in self.found else "-"
+
+    def page_cell(self, walker: str) -> str:
+        """The same for the page, where failures are bold."""
+        text = str(self.found.get(walker, "-")).replace(" to ", "-")
+        return text if walker not in self.found or self.found[walker].passes else f"**{text}**"
+
+    def record(self) -> dict[str, object]:
+        expected = next(iter(self.found.values())).readings[0]
+        return {"what": self.what, "unit": expected.unit, "low": finite(float(expected.low)),
+                "high": finite(float(expected.high)),
+                "found": {name: {"value": finite(each.median), "by_seed": [finite(value) for value in each.values],
+                                 "verdict": passed_or_failed(each)} for name, each in self.found.items()},
+                "by_pedpy": None if self.by_pedpy is None else finite(float(self.by_pedpy))}
+
+
+def rows(result: ExperimentResult) -> Iterator[ReadingRow]:
+    for what in dict.fromkeys(reading.what for readings in result.readings.values() for reading in readings):
+        found = {name: reading for name, readings in result.readings.items()
+                 for reading in readings if reading.what == what}
+        pedpy = next((reading.value for reading in result.by_pedpy if reading.what == what and reading.measured), None)
+        expected = next(iter(found.values())).readings[0]
+        yield ReadingRow(what, f"{expected.expected} {expected.unit}".rstrip(), found, pedpy)
+
+
+def passed_or_failed(reading: SeededReading) -> str:
+    return PASSED if reading.passes else FAILED
+
+
+def as_data(validation: Validation) -> list[dict[str, object]]:
+    return [{"name": result.experiment.name, "role": result.experiment.role,
+             "source": result.experiment.source, "errors": result.errors,
+             "left_out": result.left_out, "readings": [row.record() for row in rows(result)]}
+            for result in validation.results]
+
+
+def terminal(validation: Validation) -> str:
+    """Return a table of all numbers for each experiment, and under it what could not be computed."""
+    names = [walker.name for walker in validation.walkers]
+    return "\n\n".join("\n".join(_lines(result, names)) for result in validation.results)
+
+
+def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
+    yield f"{result.experiment.name}: {result.experiment.title}"
+    if cells := [[row.what, row.expected, *map(row.cell, walkers), "-" if row.by_pedpy is None else number(row.by_pedpy)]
+                 for row in rows(result)]:
+        table = [["", "expected", *walkers, "PedPy"], *cells]
+        yield aligned(table if result.by_pedpy else [line[:-1] for line in table])
+    for name, why in result.errors.items():
+        yield f"{name}: could not be computed: {why}"
+    for name, why in result.left_out.items():
+        yield f"{name}: left out: {why}"
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+def write_page(validation: Validation, folder: Path) -> None:
+    """Write the page, its pictures and the numbers into a folder. Raises ImportError without matplotlib, and OSError."""
+    pictures = folder / PICTURES
+    pictures.mkdir(parents=True, exist_ok=True)
+    for result in validation.results:
+        if result.runs:
+            save_plot(result, pictures / f"{result.experiment.name}.png")
+    write_file(folder / PAGE, page(validation).encode())
+    write_file(folder / NUMBERS, f"{terminal(validation)}\n".encode())
+
+
+def save_plot(result: ExperimentResult, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(SIZE_INCHES, DPI, layout="constrained")
+    axes = figure.subplots()
+    result.experiment.draw(axes, result.runs)
+    axes.set_title(result.experiment.title, loc="left", fontsize="medium")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, metadata={"Software": None})  # the same bytes for the same results
+
+
+def page(validation: Validation) -> str:
+    walkers = [walker.name for walker in validation.walkers]
+    shown = [SLOW_DOWN.name] if SLOW_DOWN.name in walkers else walkers
+    parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers)]
+    parts += [SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1)
+    parts += [_held(validation, walkers), ROLES, _summary(validation, walkers), NUMBERS_TEXT]
+    for role in (HELD_OUT, NEW, FITTED):
+        if results := [result for result in validation.results if result.experiment.role == role]:
+            parts += [f"## {role.capitalize()}", *(part for result in results for part in _section(result, shown))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _held(validation: Validation, walkers: Sequence[str]) -> str:
+    """Return the first table: how many numbers hold for each walker, of those that it can walk."""
+    by_role = {role: [row.found for result in validation.results if result.experiment.role == role for row in rows(result)]
+               for role in (HELD_OUT, NEW, FITTED)}
+    known = by_role[HELD_OUT] + by_role[FITTED]
+    shared = [found for found in known if set(walkers) <= set(found)]
+    lines = [["numbers that hold", *walkers]]
+    for text, of in (("**held out**", by_role[HELD_OUT]), ("**new, held out**", by_role[NEW]), ("fitted", by_role[FITTED]),
+                     ("all but new", known), ("of these, those that all can walk", shared)):
+        lines.append([text, *(_share([found[name].passes for found in of if name in found]) for name in walkers)])
+    return markdown_table(lines)
+
+
+def _summary(validation: Validation, walkers: Sequence[str]) -> str:
+    """Return a table of how many readings of each experiment everybody passes."""
+    lines = [["experiment", "role", *walkers]]
+    for result in validation.results:
+        anchor = result.experiment.title.lower().replace(" ", "-").replace(",", "")
+        scores = (_share([reading.passes for reading in result.readings.get(name, ())]) for name in walkers)
+        lines.append([f"[{result.experiment.title}](#{anchor})", result.experiment.role, *scores])
+    return markdown_table(lines)
+
+
+def _share(passed: Sequence[bool]) -> str:
+    """`3/7`, or a dash."""
+    return f"{sum(passed)}/{len(passed)}" if passed else "-"
+
+
+def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
+    experiment = result.experiment
+    yield f"### {experiment.title}"
+    yield f"{experiment.about} Expected: {experiment.source}."
+    if found := list(rows(result)):
+        yield markdown_table([["", "expected", *walkers], *(
+            [row.what, row.expected.replace(" to ", "-"), *map(row.page_cell, walkers)] for row in found)])
+    if notes := [*(f"{name} could not be computed: {why}." for name, why in result.errors.items()),
+                 *(f"{why}." for why in dict.fromkeys(result.left_out.values()))]:
+        yield " ".join(notes)
+    if result.runs:
+        yield f"![{experiment.title}]({PICTURES}/{experiment.name}.png)"

@@ -22,7 +22,9 @@ from crowd_demo.extras.trajectories import Rectangle, Trajectories, crossings, d
 from crowd_demo.sim.fundamental_diagram import Line
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = object  # matplotlib is optional
 
 FITTED, HELD_OUT, NEW = "fitted", "held out", "new, held out"  # roles: whether numbers of slow_down were fitted to it
 SPEED_STEP = 5  # frames: speeds are those of a second
@@ -40,13 +42,12 @@ OWN = Measures(crossings, speeds, density)
 
 
 class WalkedScene(NamedTuple):
-    """A scene, and how somebody walked it."""
-
     scene: WalkScene
     walked: Trajectories
 
 
 WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experiment differ in: a width, a density
+Plot = Callable[[Axes, Mapping[str, WalkedScenes]], None]  # of what was walked, by the walkers' names
 
 
 class Reading(NamedTuple):
@@ -116,7 +117,7 @@ class ValidationExperiment:
     scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
     read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
     axes: Mapping[str, object]  # of the picture: their labels and limits
-    plot: Callable[[Axes, Mapping[str, WalkedScenes]], None] = lambda axes, walkers: None  # what is expected, and more
+    plot: Plot = lambda axes, walkers: None  # what is expected, and more
     measure: Callable[[WalkedScene, Measures], float] | None = None  # of each scene: a line for each walker
     role: str = FITTED
 
@@ -244,7 +245,6 @@ class PlacedPeople(NamedTuple):
 
 
 def placed(scene: WalkScene, seed: int = 1) -> PlacedPeople:
-    """Return all people of a scene."""
     rng = np.random.default_rng(seed)
     starts = [start for group in scene.groups for start in _starts(group, rng)]
     number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])

@@ -1,9 +1,11 @@
-"""Who walks a scene: this program's people (those of JuPedSim are in jupedsim_walk.py); and PedPy, which measures.
+"""Who walks a scene: people of this program, and of JuPedSim; and PedPy, which measures.
 
 For this program's people the scene becomes a map of tiles, they are placed before the first step, and positions are
 recorded between steps. What happens within a step is the model's own.
 
-PedPy has some of the same measures: https://pedpy.readthedocs.io (the extra `validation`).
+JuPedSim is used as a program of its own (LGPL), where it is installed (`pip install jupedsim`): https://www.jupedsim.org.
+Each of its models walks with its own defaults. PedPy has some of the same measures: https://pedpy.readthedocs.io (the
+extra `validation`).
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Generator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,38 +39,22 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.state import views
 
 FPS = 10  # frames a second
+STEPS = 10  # a frame
+STUCK_S = 60  # when nobody has left for so long, nobody will any more
 ORIGIN = Location("validate")
 
 
-class SceneWalker(Protocol):
-    """Somebody who can walk scenes."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def about(self) -> str: ...
-
-    def why_not(self, scene: WalkScene) -> str:
-        """Say why it cannot walk a scene, nothing if it can."""
-
-    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
-        """Walk until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
-
-
 class CrowdWalk(NamedTuple):
-    """One of this program's models."""
-
     name: str
     about: str
     techniques: Mapping[str, Value]  # by path
     settings: Mapping[str, Value] = {}  # of people, by name, where they are not the usual ones
 
     def why_not(self, scene: WalkScene) -> str:
-        """Say why it cannot walk a scene: it can walk them all."""
         return ""
 
     def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        """Walk until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
         scene_map = SceneMap(scene)
         sim = simulation(scene_map, self.techniques, self.settings, seed)
         put_people(sim, placed(scene, seed), scene_map)
@@ -176,6 +163,69 @@ class ClosedRing:
         c.id[:] += first_id
         c.x[:] += shift
         return copies
+
+
+# --- JuPedSim --------------------------------------------------------------------------------------------------------
+
+class JuPedSimWalk(NamedTuple):
+    """One of its models, by the name of the model's class; that of its agents is the same with `AgentParameters`."""
+
+    name: str
+    about: str
+    model: str
+    random: bool = False  # does the model draw numbers?
+
+    def why_not(self, scene: WalkScene) -> str:
+        return "JuPedSim has no corridor that is closed to a ring" if scene.ring else ""
+
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        import jupedsim
+        import shapely
+
+        def box(area: Rectangle) -> shapely.Polygon:
+            return shapely.box(area.left, area.top, area.right, area.bottom)
+
+        floor = shapely.unary_union([box(part) for part in (*scene.floor, *(each.area for each in scene.exits))])
+        model, agent = (getattr(jupedsim, self.model + kind) for kind in ("", "AgentParameters"))
+        drawn = {"rng_seed": seed} if self.random else {}
+        sim = jupedsim.Simulation(model=model(**drawn), geometry=floor, dt=1 / (FPS * STEPS))
+        exits = [sim.add_exit_stage(box(each.area)) for each in scene.exits]
+        journeys = [sim.add_journey(jupedsim.JourneyDescription([stage])) for stage in exits]
+        people, numbers = placed(scene, seed), {}
+        for person, (x, y, speed, group) in enumerate(zip(people.x, people.y, people.speed, people.group, strict=True)):
+            number = scene.groups[group].exit
+            numbers[sim.add_agent(agent(position=(float(x), float(y)), desired_speed=float(speed),
+                                        journey_id=journeys[number], stage_id=exits[number]))] = person
+        recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
+        left = 0  # the frame in which somebody did
+        while sim.agent_count() and recorder.frames <= min(frames, left + STUCK_S * FPS):
+            agents = [(numbers[agent.id], *agent.position) for agent in sim.agents()]
+            recorder.add(*zip(*agents, strict=True))
+            sim.iterate(STEPS)
+            left = recorder.frames if sim.agent_count() < len(agents) else left
+            yield recorder.frames / frames
+        return recorder.trajectories()
+
+
+SceneWalker = CrowdWalk | JuPedSimWalk
+
+# With their defaults V2 of the first one walks just as it does; the social force model pushes people off the floor at
+# a corner (RuntimeError), and the generalized centrifugal force model takes 14 s for the short crossing, where all get
+# stuck.
+WALKS = (
+    JuPedSimWalk("CFSM", "JuPedSim's collision-free speed model (Tordeux 2016)", "CollisionFreeSpeedModel"),
+    JuPedSimWalk("CFSM V3", "its third version, in which people turn away from others", "CollisionFreeSpeedModelV3"),
+    JuPedSimWalk("AVM", "JuPedSim's anticipation velocity model (Xu 2021)", "AnticipationVelocityModel", random=True),
+    JuPedSimWalk("WarpDriver", "JuPedSim's WarpDriver (Wolinski 2016)", "WarpDriverModel"))
+
+
+def jupedsim_walkers() -> list[JuPedSimWalk]:
+    """Return what the installed JuPedSim has of its models; none where it is not installed."""
+    if not find_spec("jupedsim"):
+        return []
+    import jupedsim
+
+    return [each for each in WALKS if hasattr(jupedsim, each.model)]
 
 
 # --- PedPy -----------------------------------------------------------------------------------------------------------

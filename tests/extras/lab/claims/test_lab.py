@@ -18,16 +18,27 @@ from hypothesis import strategies as st
 from crowd_demo.cli import main
 from crowd_demo.extras.commands.lab import ProgressBar, progress_line
 from crowd_demo.extras.lab.claims import report, results
-from crowd_demo.extras.lab.claims.cases import CallArm, CountedCase, TimedCase, crowds
-from crowd_demo.extras.lab.claims.claim import AGAIN, OWN, QUICK, Answer, CaseFinding, Claim, Found, LabScale, all_of, is_true
-from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
-from crowd_demo.extras.lab.claims.judging import (
+from crowd_demo.extras.lab.claims.claim import (
+    AGAIN,
     FROM,
     HOLDS,
     NOT,
+    OWN,
+    QUICK,
     UNCLEAR,
+    Answer,
+    CallArm,
+    CaseFinding,
+    Claim,
+    CountedCase,
+    Found,
+    LabScale,
+    TimedCase,
+    all_of,
     claim_verdict,
+    crowds,
     faster,
+    is_true,
     judged,
     speed_up,
     suspicious,
@@ -35,8 +46,8 @@ from crowd_demo.extras.lab.claims.judging import (
     two_modes,
     warnings,
 )
-from crowd_demo.extras.lab.claims.lab_run import LabRun, TimeLeft
-from crowd_demo.extras.lab.claims.results import compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
+from crowd_demo.extras.lab.claims.results import LabRun, TimeLeft, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import Slice, header, result_of
@@ -78,7 +89,7 @@ def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
         assert finding.answer in ("yes", "no", "unclear")
     assert name == "against-c" or not found.left_out
     text = report.markdown(run)
-    assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings).text in text
+    assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings) in text
 
 
 @pytest.mark.quick
@@ -182,7 +193,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     for finding in run.found[0].findings:
         assert found.found["toy", finding.found.case]._asdict() == json.loads(json.dumps(finding.found._asdict()))
     assert kept_of(found, QUICK) == found.found and kept_of(found, TINY) is None
-    other = results.Results(found.path, {**found.head, "program": "other"}, found.found)
+    other = results.Results({**found.head, "program": "other"}, found.found)
     assert kept_of(other, QUICK) is None
 
 
@@ -192,7 +203,7 @@ def test_two_results_beside_each_other(tmp_path: Path) -> None:
         found = Found("1 things", 1000, 2, 1, {"old": ms}, figures={"old": {"candidates_per_agent": 9}},
                       hashes={"old": digest})
         head = {"machine": {"cpu": "AMD Toy(R) CPU @ 3 GHz", "cores": 2}}
-        return results.Results(tmp_path, head, {("toy", "1 things"): found})
+        return results.Results(head, {("toy", "1 things"): found})
 
     a, b, other = of([2.0] * 8, "a"), of([1.0] * 8, "a"), of([1.0] * 8, "b")
     assert compared(a, b).rows == [("toy 1 things old", "2.00", "1.00", "2.0x", "2.0-2.0", "same")]
@@ -456,7 +467,7 @@ def test_of_a_stage() -> None:
     (("yes", "no"), True, HALF), (("no", "unclear"), True, UNCLEAR), (("no", "yes"), False, HALF),
     (("unclear", "yes"), False, UNCLEAR), ((), True, UNCLEAR)])
 def test_a_verdict_of_all_cases(answers: tuple[Answer, ...], by_size: bool, text: str) -> None:
-    assert claim_verdict(claim(by_size), findings(*answers)).text == text
+    assert claim_verdict(claim(by_size), findings(*answers)) == text
 
 
 @pytest.mark.quick

@@ -9,9 +9,8 @@ from versus import no_compiling
 
 from crowd_demo.config.maps import parse_octile
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.extras.lab.validate.experiments.doors import FLOWS, TILES, most
+from crowd_demo.extras.lab.validate.experiments.rooms import FLOWS, TILES, most
 from crowd_demo.extras.lab.validate.experiments.streams import expected_speed
-from crowd_demo.extras.lab.validate.jupedsim_walk import STUCK_S, WALKS, jupedsim_walkers
 from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FROM_WALLS,
@@ -27,7 +26,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     right_of,
     ring,
 )
-from crowd_demo.extras.lab.validate.walkers import SceneWalker
+from crowd_demo.extras.lab.validate.walkers import STUCK_S, WALKS, SceneWalker, jupedsim_walkers
 from crowd_demo.extras.trajectories import Rectangle, Trajectories, TrajectoryRecorder, speeds
 from crowd_demo.measure.experiment import result_of
 

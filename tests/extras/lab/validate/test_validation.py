@@ -15,9 +15,18 @@ from versus import no_compiling
 
 from crowd_demo.cli import main
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.extras.lab.validate.jupedsim_walk import JuPedSimWalk
-from crowd_demo.extras.lab.validate.page import HEAD, ROLES, as_data, page, terminal
-from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation, options_of
+from crowd_demo.extras.lab.validate.validation import (
+    ANTICIPATE,
+    HEAD,
+    MODELS,
+    PUSH,
+    ROLES,
+    Validation,
+    as_data,
+    options_of,
+    page,
+    terminal,
+)
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FITTED,
     HELD_OUT,
@@ -27,7 +36,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     WalkScene,
     number,
 )
-from crowd_demo.extras.lab.validate.walkers import CrowdWalk
+from crowd_demo.extras.lab.validate.walkers import CrowdWalk, JuPedSimWalk
 from crowd_demo.extras.trajectories import Trajectories, TrajectoryRecorder
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import math
 import os
 import shutil
 import subprocess
@@ -20,9 +19,23 @@ from pathlib import Path
 import numpy as np
 
 from crowd_demo.config.model import Config
-from crowd_demo.extras.lab.claims.cases import Arm, CrowdArm, TimedCase, Values, configured
-from crowd_demo.extras.lab.claims.claim import OWN, Answer, Case, Claim, Figures, Found, LabScale
-from crowd_demo.extras.lab.claims.judging import below, speed_up
+from crowd_demo.extras.lab.claims.claim import (
+    OWN,
+    Answer,
+    Arm,
+    Case,
+    Claim,
+    CrowdArm,
+    Figures,
+    Found,
+    LabScale,
+    TimedCase,
+    Values,
+    below,
+    configured,
+    side_of,
+    speed_up,
+)
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import machine
 
@@ -30,17 +43,12 @@ SOURCE = Path(__file__).with_name("flock_step.cpp")
 FLAGS = ("-O3", "-march=native", "-mprefer-vector-width=512", "-ffast-math", "-fopenmp", "-DV=3", "-DSUB=1")
 COMPILERS = ("g++", "clang++", "c++")
 SLEEPING = {"OMP_WAIT_POLICY": "passive"}  # idle threads of OpenMP
-RADIUS, NEIGHBOURS, CROWDING = 24, 12.6, 40
+CROWDING = 40
 NOT_COUNTED = 3  # steps at the start of a block
 STEPS = 60  # of a block, in which the flock here is sorted once
 TECHNIQUES: Values = {"stagger.avoidance": 1, "reorder.when": "every", "reorder.every": 60}
 LONGEST = 1.5  # times as long as C++ that are near it
 CPP, OURS = "C++", "this program"
-
-
-def side_of(agents: int) -> float:
-    """Of a square world in which a bird has so many neighbours."""
-    return math.sqrt(agents * math.pi * RADIUS**2 / NEIGHBOURS)
 
 
 def compiled(folder: Path) -> Path:

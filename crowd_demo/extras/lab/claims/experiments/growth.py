@@ -5,24 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, crowds
-from crowd_demo.extras.lab.claims.claim import GRIDS, OWN, Answer, Case, Claim, Found, LabScale, all_of, is_true
-from crowd_demo.extras.lab.claims.judging import blocks_of, faster, pairs
+from crowd_demo.extras.lab.claims.claim import (
+    GRIDS,
+    OWN,
+    Answer,
+    Arm,
+    Axes,
+    CallArm,
+    Case,
+    Claim,
+    Found,
+    LabScale,
+    TimedCase,
+    Values,
+    all_of,
+    blocks_of,
+    crowds,
+    faster,
+    is_true,
+    pairs,
+)
 from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.largest import Largest, Rung
 from crowd_demo.registry.entries import Value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # --- the largest crowd at 60 frames a second, from all pairs to all techniques ---------------------------------------
 

@@ -1,14 +1,13 @@
 """What memory costs: its order, gaps in it, and how components are stored.
 
-`crowd-demo lab columns [agents]` runs the flock's inner loop over columns (a structure of arrays) and over records (an array
-of structures). Every agent has the 48 agents around it in memory as candidates (as in a cell list after a sort) and
-adds up what the flock adds up, in integers, so both layouts must give the same sums. A record holds all fields of a
-bird (32 bytes) or of a person (68), of which the loop reads four. `sorted` reads candidates one after the other,
-`scattered` in a random order, as in memory that has not been sorted for long. Rounds are interleaved and medians shown,
-so other load on the machine slows all layouts alike.
+The layouts run the flock's inner loop over columns (a structure of arrays) and over records (an array of structures).
+Every agent has the 48 agents around it in memory as candidates (as in a cell list after a sort) and adds up what the
+flock adds up, in integers, so all layouts must give the same sums. A record holds all fields of a bird (32 bytes) or of
+a person (68), of which the loop reads four. Candidates are read in the order of memory, or in a random one, as in memory
+that has not been sorted for long.
 
-`crowd-demo lab memory [entities]` stores components by entity id and in a sparse set, and compares their bytes with the
-formulas. There are N possible entities, and a share U of them has the component, of C bytes. Both ways can tell which
+Components are stored by entity id and in a sparse set, and their bytes are compared with the formulas.
+There are N possible entities, and a share U of them has the component, of C bytes. Both ways can tell which
 ones have it:
 
     linear   C*N + N/8         an array by id, and a bit for each id
@@ -30,30 +29,34 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, CountedCase, TimedCase, Values, crowds, memory_order
 from crowd_demo.extras.lab.claims.claim import (
     COMPACTING,
     SORTING,
     Answer,
+    Arm,
+    CallArm,
     Case,
     Claim,
+    CountedCase,
     Figures,
     Found,
     LabScale,
+    TimedCase,
+    Values,
     all_of,
     by_size,
+    crowds,
+    is_faster,
     is_true,
+    memory_order,
 )
-from crowd_demo.extras.lab.claims.judging import is_faster
-from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.store.sparse_set import SparseSet
 from crowd_demo.sim.store.state import MovingColumns, dtypes_of
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)
-ROUNDS = 15
-COMPONENTS = (8, 32, 68)  # bytes: a position; a bird; a person
+COMPONENTS = (8, 24, 32, 64, 68)  # bytes: of these, a position has 8, a bird 32 and a person 68
 SHARES = (0.1, 0.5, 1.0)
 
 
@@ -160,11 +163,6 @@ def numpy_delete(store: Store, ids: Ints) -> Store:
     return Store(rows, store.slot, np.array([rows.shape[1]], np.int32))
 
 
-def full_store(entities: int) -> Store:
-    ids = np.arange(entities, dtype=np.int32)
-    return Store(np.tile(ids, (1 + COLUMNS, 1)), ids.copy(), np.array([entities], np.int32))
-
-
 def ids_to_remove(entities: int, order: str) -> Ints:
     count = min(REMOVED, entities // 2)
     if order == "random":
@@ -181,7 +179,8 @@ def who_is_left(store: Store) -> Ints:
 
 
 def removal_arms(entities: int, order: str) -> dict[str, Callable[[], Arm]]:
-    ids, full = ids_to_remove(entities, order), full_store(entities)
+    ids, every = ids_to_remove(entities, order), np.arange(entities, dtype=np.int32)
+    full = Store(np.tile(every, (1 + COLUMNS, 1)), every, np.array([entities], np.int32))
 
     def copied() -> Store:
         return Store(*(column.copy() for column in full))
@@ -281,20 +280,6 @@ def layouts(agents: int, scattered: bool, workers: int) -> dict[str, Launch]:
     return launches
 
 
-def measure(launches: dict[str, Launch], rounds: int = ROUNDS) -> dict[str, float]:
-    """Median milliseconds of each; the first round does not count, and the calls take turns."""
-    arms = {name: CallArm(lambda _, run=each.run: run(), after=lambda _: 0) for name, each in launches.items()}
-    measured = collect(arms, interleave(arms, [1] * rounds, 1))
-    return {name: float(np.median([block.times_ms["call"] for block in blocks])) for name, blocks in measured.items()}
-
-
-def layout(agents: int, workers: int = 1) -> None:
-    print(f"{agents:,} agents, {CANDIDATES} candidates each, {workers} worker: medians of {ROUNDS} interleaved rounds")
-    for scattered in (False, True):
-        for name, ms in measure(layouts(agents, scattered, workers)).items():
-            print(f"{'scattered' if scattered else 'sorted':10} {name:20} {ms:8.2f} ms  {ms * 1e6 / agents:7.1f} ns an agent")
-
-
 LAYOUTS = "columns", "records of 32 bytes", "records of 68 bytes"
 LAYOUT_BYTES = 200  # an agent and layout
 
@@ -366,19 +351,6 @@ def measured_bytes(storage: Storage, entities: int, component: int, used: float)
     return allocated_bytes(lambda: storage.make(entities, component, used))
 
 
-def memory(most: int) -> None:
-    row = "{:>9} {:>5} {:>4} {:>12} {:>12} {:>12} {:>12} {:>12}".format
-    print(row("entities", "bytes", "used", "linear", "formula", "sparse", "formula", "+ gen."))
-    for entities in (*(count for count in (1_000, 100_000) if count < most), most):
-        for component in COMPONENTS:
-            for used in SHARES:
-                case = entities, component, used
-                linear, sparse = (measured_bytes(storage, *case) for storage in STORAGES.values())
-                wanted, hoped = (round(storage.formula(*case)) for storage in STORAGES.values())
-                numbers = (f"{size:,}" for size in (linear, wanted, sparse, hoped, hoped + 4 * entities))
-                print(row(entities, component, used, *numbers), "linear" if linear < sparse else "sparse", "is smaller")
-
-
 GENERATION = 4  # bytes an entity that this program's sparse set has for handles that notice a death
 TIMES = 3  # measured; the least counts, for other threads may allocate something meanwhile
 OBJECTS = 2048  # bytes of Python objects around the arrays, at most
@@ -399,7 +371,7 @@ def counted(entities: int, component: int) -> Generator[tuple[str, Figures], Non
 def sparse_cases(scale: LabScale) -> Sequence[Case]:
     sizes = dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000)))
     return [CountedCase(f"{size:,} entities, {component} bytes", size, partial(counted, size, component))
-            for size in sizes for component in (8, 24, 64)]
+            for size in sizes for component in COMPONENTS]
 
 
 def decide_sparse(found: Found) -> Answer:

@@ -12,7 +12,6 @@ from contextlib import redirect_stdout
 from functools import partial
 from importlib.util import find_spec
 from io import StringIO
-from math import pi, sqrt
 from types import ModuleType as Module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,9 +19,22 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import kernel, launch
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, CrowdArm, TimedCase, configured
-from crowd_demo.extras.lab.claims.claim import OWN, Answer, Claim, Figures, Found, all_of, by_size
-from crowd_demo.extras.lab.claims.judging import faster
+from crowd_demo.extras.lab.claims.claim import (
+    OWN,
+    Answer,
+    Arm,
+    CallArm,
+    Claim,
+    CrowdArm,
+    Figures,
+    Found,
+    TimedCase,
+    all_of,
+    by_size,
+    configured,
+    faster,
+    side_of,
+)
 
 if TYPE_CHECKING:
     from taichi import Field
@@ -182,7 +194,6 @@ def jupedsim_grid(x: Floats, y: Floats, radius: float) -> Counter:
 # --- the neighbours of a flock, on one core --------------------------------------------------------------------------
 
 RADIUS = np.float32(24.00004)  # between the distances 24 and sqrt(576 + 1/256), so that at most and less than are the same
-NEIGHBOURS = 12.6
 PARTS = 16  # of a unit: positions are whole parts, so squared distances are exact in float32
 GRID, OURS = "plain grid in Numba", "this program's whole step"
 
@@ -208,13 +219,9 @@ LIBRARIES = {
 
 
 def positions(agents: int) -> tuple[Floats, Floats]:
-    """Uniform in a square in which each has `NEIGHBOURS`, float32[agents] each."""
-    x, y = np.floor(np.random.default_rng(0).uniform(0, side_of(agents), (2, agents)) * PARTS) / PARTS
+    """Uniform in a square in which each has `claim.NEIGHBOURS`, float32[agents] each."""
+    x, y = np.floor(np.random.default_rng(0).uniform(0, side_of(agents, float(RADIUS)), (2, agents)) * PARTS) / PARTS
     return x.astype(np.float32), y.astype(np.float32)
-
-
-def side_of(agents: int) -> float:
-    return sqrt(agents * pi * float(RADIUS) ** 2 / NEIGHBOURS)
 
 
 @kernel
@@ -244,7 +251,7 @@ def count_in_grid(worker: int, workers: int, x: Floats, y: Floats, side: int, st
 
 def plain_grid(agents: int) -> Arm:
     x, y = positions(agents)
-    side = int(side_of(agents) / float(RADIUS)) + 1
+    side = int(side_of(agents, float(RADIUS)) / float(RADIUS)) + 1
     start, order, found = np.zeros(side * side + 1, np.int32), np.zeros(agents, np.int32), np.zeros(agents, np.int32)
     counting = launch(count_in_grid, 1, x, y, side, start, order, found)
     counting.run()
@@ -264,7 +271,7 @@ def by_library(library: Library, agents: int) -> Arm:
 
 def whole_step(agents: int) -> Arm:
     """A flock of that density: it finds as many neighbours, and also steers and moves everybody."""
-    side, one_thread = side_of(20_000), {"threads": 1, "stagger.avoidance": 1}  # the world grows with the crowd
+    side, one_thread = side_of(20_000, float(RADIUS)), {"threads": 1, "stagger.avoidance": 1}  # the world grows with the crowd
     return CrowdArm(configured("20k-flock", agents, one_thread, world__width=side, world__height=side))
 
 

@@ -11,9 +11,25 @@ import pygame
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import kernel, launch, run
-from crowd_demo.extras.lab.claims.cases import Arm, CallArm, TimedCase, Values, configured, crowds
-from crowd_demo.extras.lab.claims.claim import NOTES, Answer, Case, Claim, Figures, Found, LabScale, all_of, by_size
-from crowd_demo.extras.lab.claims.judging import faster, is_faster
+from crowd_demo.extras.lab.claims.claim import (
+    NOTES,
+    Answer,
+    Arm,
+    CallArm,
+    Case,
+    Claim,
+    Figures,
+    Found,
+    LabScale,
+    TimedCase,
+    Values,
+    all_of,
+    by_size,
+    configured,
+    crowds,
+    faster,
+    is_faster,
+)
 from crowd_demo.render.depth import BAND_PX, Depth, Pile, full, scale, sort_key
 from crowd_demo.render.drawing import Moving, drawn, moving
 from crowd_demo.sim.simulation import Simulation

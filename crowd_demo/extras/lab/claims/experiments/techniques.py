@@ -4,37 +4,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowd_demo.extras.lab.claims.cases import Arm, CrowdArm, TimedCase, Values, configured, crowds, memory_order
 from crowd_demo.extras.lab.claims.claim import (
     NOTES,
     OWN,
     SORTING,
     TAY,
     Answer,
+    Arm,
+    Axes,
     Case,
     Claim,
+    CrowdArm,
     Figures,
     Found,
     LabScale,
+    TimedCase,
+    Values,
     all_of,
+    below,
+    blocks_of,
     by_size,
+    configured,
+    crowds,
+    faster,
+    is_faster,
     is_true,
+    memory_order,
+    pairs,
+    speed_up,
 )
 from crowd_demo.extras.lab.claims.experiments.memory import allocated_bytes
-from crowd_demo.extras.lab.claims.judging import below, blocks_of, faster, is_faster, pairs, speed_up
 from crowd_demo.extras.walking import nearest, people
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.metrics.avoidance_error import ages, bias, exact_error, stagger_error
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # --- how often agents are sorted; slow and fast birds ----------------------------------------------------------------
 

@@ -1,7 +1,15 @@
 """All experiments, in the order of the page. A new one stands beside others of its subject."""
 
 from crowd_demo.extras.lab.validate.experiments.corridors import CORNER, CORRIDOR, HEAD_ON
-from crowd_demo.extras.lab.validate.experiments.doors import BOTTLENECK, DOOR, EVACUATION, WIDE_BOTTLENECK
+from crowd_demo.extras.lab.validate.experiments.rooms import (
+    AGAINST,
+    BOTTLENECK,
+    CHOICE,
+    DOOR,
+    EVACUATION,
+    QUEUES,
+    WIDE_BOTTLENECK,
+)
 from crowd_demo.extras.lab.validate.experiments.streams import (
     BOTH_WAYS,
     COUNTERFLOW,
@@ -11,7 +19,6 @@ from crowd_demo.extras.lab.validate.experiments.streams import (
     SINGLE_FILE,
     SPREAD,
 )
-from crowd_demo.extras.lab.validate.experiments.two_rooms import AGAINST, CHOICE, QUEUES
 from crowd_demo.extras.lab.validate.validation_experiment import ValidationExperiment
 
 EXPERIMENTS: dict[str, ValidationExperiment] = {each.name: each for each in (

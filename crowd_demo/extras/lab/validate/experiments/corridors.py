@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowd_demo.extras.lab.validate.validation_experiment import (
     HELD_OUT,
+    Axes,
     Measures,
     Reading,
     ValidationExperiment,
@@ -22,10 +22,6 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
 )
 from crowd_demo.extras.trajectories import Rectangle, nearest
 from crowd_demo.sim.fundamental_diagram import Line
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # --- RiMEA 1: somebody alone keeps the desired speed -----------------------------------------------------------------
 

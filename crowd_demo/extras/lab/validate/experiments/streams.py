@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
 from crowd_demo.extras.lab.validate.validation_experiment import (
     NEW,
     OWN,
     SPEED_STEP,
+    Axes,
     Exit,
     Measures,
+    Plot,
     Reading,
     ValidationExperiment,
     WalkedScene,
@@ -29,21 +31,36 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
 from crowd_demo.extras.trajectories import Rectangle, lane_order
 from crowd_demo.sim.fundamental_diagram import MAX_DENSE, Line, weidmann
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+Curve = Callable[[ArrayLike], Doubles]  # of the speed, m/s, from the density
 
 
-def plot_weidmann(axes: Axes, x: Doubles, scatter: float = 0.0, scatter_share: float = 0.0) -> None:
-    """The curve, and a band about it: so many m/s, or such a share, to either side."""
-    curve = weidmann(x)
-    off = scatter + scatter_share * curve
-    axes.fill_between(x, np.maximum(curve - off, 0), curve + off, color="0.9", label="expected")
-    axes.plot(x, curve, color="0.4", label="Weidmann 1993")
+def plot_of(curve: Curve, label: str, x: Doubles, scatter: float = 0.0, scatter_share: float = 0.0) -> Plot:
+    """Return what plots a curve, and a band about it: so many m/s, or such a share, to either side."""
+    def plot(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+        off = scatter + scatter_share * curve(x)
+        axes.fill_between(x, np.maximum(curve(x) - off, 0), curve(x) + off, color="0.9", label="expected")
+        axes.plot(x, curve(x), color="0.4", label=label)
+
+    return plot
 
 
-def speed_reading(what: str, found: float, expected: float, scatter: float) -> Reading:
-    """Return the reading of a mean speed, m/s, which is expected to be so near to another one."""
-    return Reading(what, found, max(expected - scatter, 0), expected + scatter, "m/s", measured=True)
+def speeds_near(curve: Curve, scatter: float, unit: str, mean: Callable[[WalkedScene, Measures], float]) -> Callable[
+        [WalkedScenes, Measures], Iterator[Reading]]:
+    """Return what reads the mean speed at each density, m/s, which is expected to be so near to a curve."""
+    def read(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
+        for density, run in runs.items():
+            expected = float(curve(density))
+            yield Reading(f"speed at {density:g} people/{unit}", mean(run, measures), max(expected - scatter, 0),
+                          expected + scatter, "m/s", measured=True)
+
+    return read
+
+
+def ring_with(corridor: Rectangle, ways: int, short_s: float, seconds: float) -> Callable[[float, bool], WalkScene]:
+    """Return what makes a ring of a density whose people walk one way, or as many of them each of two ways."""
+    return lambda density, short: ring(
+        corridor, tuple(WalkGroup(round(density * corridor.size / ways), corridor, way) for way in range(ways)),
+        short_s if short else seconds)
 
 
 def speeds_along(run: WalkedScene, measures: Measures, last_s: float) -> tuple[Longs, Doubles]:
@@ -60,22 +77,9 @@ MEASURED_S = 10.0  # at the end
 SCATTER = 0.25  # m/s, about that of the field data compared by Seyfried and others
 
 
-def fundamental(density: float, short: bool) -> WalkScene:
-    return ring(SAME_WAY, (WalkGroup(round(density * SAME_WAY.size), SAME_WAY, 0),), 20 if short else 40)
-
-
 def mean_speed(run: WalkedScene, measures: Measures) -> float:
     """Return everybody's mean speed along the corridor at the end of the run."""
     return float(np.mean(speeds_along(run, measures, MEASURED_S)[1]))
-
-
-def read_fundamental(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
-    for density, run in runs.items():
-        yield speed_reading(f"speed at {density:g} people/m²", mean_speed(run, measures), float(weidmann(density)), SCATTER)
-
-
-def plot_fundamental(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_weidmann(axes, np.linspace(0.2, MAX_DENSE, 60), SCATTER)
 
 
 SPEED_AXES = {"xlabel": "people per m²", "ylabel": "mean speed, m/s", "ylim": (0, None)}
@@ -87,7 +91,8 @@ FUNDAMENTAL = ValidationExperiment(
     source="RiMEA, test 4: the curve of Weidmann 1993, within 0.25 m/s, about the scatter of field data"
            " (Seyfried 2005)",
     numbers=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), short_numbers=(0.5, 2.0, 4.0),
-    scene=fundamental, read=read_fundamental, axes=SPEED_AXES, plot=plot_fundamental, measure=mean_speed)
+    scene=ring_with(SAME_WAY, 1, 20, 40), read=speeds_near(weidmann, SCATTER, "m²", mean_speed), axes=SPEED_AXES,
+    plot=plot_of(weidmann, "Weidmann 1993", np.linspace(0.2, MAX_DENSE, 60), SCATTER), measure=mean_speed)
 
 
 # --- people who walk one behind the other and cannot overtake --------------------------------------------------------
@@ -101,9 +106,9 @@ def single_file(density: float, short: bool) -> WalkScene:
     return ring(LANE, (group,), 20 if short else 40)._replace(tile=LANE.height)
 
 
-def expected_speed(density: float) -> float:
+def expected_speed(density: ArrayLike) -> Doubles:
     """Return the speed of people in single file, m/s, from people/m: each needs 0.36 m, and 1.06 s of the way ahead."""
-    return min(max((1 / density - STANDING) / TIME_GAP, 0.0), FREE_SPEED)
+    return np.clip((1 / np.asarray(density) - STANDING) / TIME_GAP, 0.0, FREE_SPEED)
 
 
 def overtaken(run: WalkedScene) -> float:
@@ -115,16 +120,8 @@ def overtaken(run: WalkedScene) -> float:
 
 
 def read_single_file(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
-    for density, run in runs.items():
-        yield speed_reading(f"speed at {density:g} people/m", mean_speed(run, measures), expected_speed(density), SCATTER)
+    yield from speeds_near(expected_speed, SCATTER, "m", mean_speed)(runs, measures)
     yield Reading("people who overtake", sum(map(overtaken, runs.values())), 0, 0)
-
-
-def plot_single_file(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    densities = np.linspace(0.3, 2.4)
-    expected = np.array([expected_speed(density) for density in densities])
-    axes.fill_between(densities, np.maximum(expected - SCATTER, 0), expected + SCATTER, color="0.9", label="expected")
-    axes.plot(densities, expected, color="0.4", label="Seyfried 2005")
 
 
 SINGLE_FILE = ValidationExperiment(
@@ -135,7 +132,8 @@ SINGLE_FILE = ValidationExperiment(
     source="RiMEA, test 16: at speed v a person takes 0.36 m + 1.06 s v, up to 1.24 m/s (Seyfried 2005), within"
            " 0.25 m/s. Overtaking is impossible",
     numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
-    axes={**SPEED_AXES, "xlabel": "people per m"}, plot=plot_single_file, measure=mean_speed)
+    axes={**SPEED_AXES, "xlabel": "people per m"}, measure=mean_speed,
+    plot=plot_of(expected_speed, "Seyfried 2005", np.linspace(0.3, 2.4), SCATTER))
 
 
 # --- people who walk against each other form lanes -------------------------------------------------------------------
@@ -144,11 +142,6 @@ MIXED = Rectangle(0, 0, 24, 5)
 LANES_S = 20.0  # at the end
 ORDER = 0.8
 COUNTERFLOW_SCATTER = 0.3  # m/s
-
-
-def counterflow(density: float, short: bool) -> WalkScene:
-    groups = tuple(WalkGroup(round(density * MIXED.size / 2), MIXED, way) for way in (0, 1))
-    return ring(MIXED, groups, 20 if short else 60)
 
 
 def to_the_right(run: WalkedScene, ids: Longs) -> Bools:
@@ -170,10 +163,7 @@ def pace(run: WalkedScene, measures: Measures) -> float:
     return float(np.mean(np.where(to_the_right(run, ids), found, -found)))
 
 
-def pace_reading(density: float, run: WalkedScene, measures: Measures) -> Reading:
-    """Return the reading of everybody's pace, which is expected to be near Weidmann's curve."""
-    return speed_reading(f"speed at {density:g} people/m²", pace(run, measures), float(weidmann(density)),
-                         COUNTERFLOW_SCATTER)
+read_paces = speeds_near(weidmann, COUNTERFLOW_SCATTER, "m²", pace)
 
 
 def read_counterflow(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -181,7 +171,7 @@ def read_counterflow(runs: WalkedScenes, measures: Measures) -> Iterator[Reading
         seconds, orders = lane_orders(run)
         at_end = float(np.mean(orders[seconds > seconds[-1] - LANES_S]))
         yield Reading(f"order of the lanes at {density:g} people/m²", at_end, ORDER, 1)
-        yield pace_reading(density, run, measures)
+        yield from read_paces({density: run}, measures)
 
 
 def plot_counterflow(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
@@ -200,7 +190,7 @@ COUNTERFLOW = ValidationExperiment(
           " a minute.",
     source="order above 0.8 (Rex 2007, Nowak 2012); Weidmann's curve within 0.3 m/s, because streams of both"
            " ways are about as fast as one (Zhang 2013)",
-    numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=counterflow, read=read_counterflow,
+    numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=ring_with(MIXED, 2, 20, 60), read=read_counterflow,
     axes={"xlabel": "time, s", "ylabel": "order of the lanes", "ylim": (0, 1.02)}, plot=plot_counterflow)
 
 
@@ -257,7 +247,7 @@ def across(run: WalkedScene, measures: Measures) -> float:
 
 
 def plot_crossing(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_weidmann(axes, np.linspace(0.1, 4), scatter_share=SCATTER_SHARE)
+    plot_of(weidmann, "Weidmann 1993", np.linspace(0.1, 4), scatter_share=SCATTER_SHARE)(axes, walkers)
     for name, runs in walkers.items():
         axes.plot(*np.array([busy(run, OWN) for run in runs.values()]).T, marker="o", label=name)
 
@@ -329,20 +319,6 @@ SPREAD = ValidationExperiment(
 
 # --- speed against density with two directions, compared with Weidmann's curve ---------------------------------------
 
-def both_ways(density: float, short: bool) -> WalkScene:
-    groups = tuple(WalkGroup(round(density * SAME_WAY.size / 2), SAME_WAY, way) for way in (0, 1))
-    return ring(SAME_WAY, groups, 30 if short else 60)
-
-
-def read_both_ways(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
-    for density, run in runs.items():
-        yield pace_reading(density, run, measures)
-
-
-def plot_both_ways(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
-    plot_weidmann(axes, np.linspace(0.2, 4), COUNTERFLOW_SCATTER)
-
-
 BOTH_WAYS = ValidationExperiment(
     name="both-ways",
     title="Speed against density, both ways",
@@ -350,8 +326,8 @@ BOTH_WAYS = ValidationExperiment(
           " last 20 s of a minute.",
     source="Weidmann's curve within 0.3 m/s: up to 3 people per m², both ways are about as fast as one (Zhang"
            " 2013)",
-    numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=both_ways, read=read_both_ways,
-    axes=SPEED_AXES, plot=plot_both_ways, measure=pace)
+    numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=ring_with(SAME_WAY, 2, 30, 60), read=read_paces,
+    axes=SPEED_AXES, plot=plot_of(weidmann, "Weidmann 1993", np.linspace(0.2, 4), COUNTERFLOW_SCATTER), measure=pace)
 
 
 # --- four streams that cross -----------------------------------------------------------------------------------------
