@@ -18,7 +18,7 @@ LIMITS = {
     "files": 281,
     f"files below {SHORT} lines": 50,
     "names of more than one class": 3,
-    f"lines above {LONG} characters": 1_212,
+    f"lines above {LONG} characters": 1_211,
     "lines of the median function": 5,
 }
 

@@ -36,7 +36,7 @@ Where no value is off, false or 0, the key selects the next value, with `Shift` 
 - **Approximate** techniques (`~`) do less work and change the crowd a little.
 - **Model** (`≠`) means another rule of behaviour, not another way to compute the same one.
 """
-KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, whatever its layout
+KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, in any layout
 ([how](../troubleshooting.md#keys-on-other-layouts)). Section `keys` of a configuration changes them.
 The keys of techniques are in [Techniques](techniques.md).
 The wheel zooms at the pointer, and dragging pans. A click inspects an agent.
@@ -52,6 +52,14 @@ TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md)).
 CONFIG_TEXT = """Every key of a configuration file, with its default. `--set KEY=VALUE` changes one on the command line, and
 `--print-config` prints all values in effect. Invalid input is reported in one line with file, line and key.
 """
+ELSEWHERE = {  # keys whose values another page lists
+    "events": "[events of the scenario](../events.md)",
+    "optimizations": "[Techniques](techniques.md) lists these keys, their values and defaults.",
+    "scene.colours": "[the colour mode at the start](overlays.md#colour-modes)",
+    "scene.overlays": "[overlays at the start](overlays.md#overlays)",
+    "keys": "A key or a list of keys for an action. [Keys](keys.md) has the names and defaults of actions,\n"
+            "[Techniques](techniques.md) the paths and keys of techniques, [Overlays](overlays.md) the names of overlays.",
+}
 COMMAND_TEXT = "`crowd-demo COMMAND --help` prints the same. [What the commands share](../api.md#the-command-line).\n"
 MODULES = ("crowd_demo", "crowd_demo.extras.ensemble", "crowd_demo.grid", "crowd_demo.sprites")
 MEMBERS = {"Config": (), "Plan": (), "SpriteSheet": (), "Simulation": (
@@ -148,20 +156,28 @@ def setting_tables() -> Iterator[str]:
     sections = {name: kinds[each["$ref"].rpartition("/")[2]] for name, each in schema["properties"].items() if "$ref" in each}
     alone = {name: each for name, each in schema["properties"].items() if name not in sections}
     yield f"## Without a section\n\n{table(('key', 'default', 'meaning'), settings(alone, kinds))}"
+    listed: dict[str, set[Sequence[str]]] = {}
     for name, kind in sections.items():
-        yield (f"## {name}\n\n{kind.get('description', '')}\n\n"
-               f"{table(('key', 'default', 'meaning'), settings(kind['properties'], kinds))}")
+        text, rows = kind.get("description", ""), list(settings(kind["properties"], kinds, section=f"{name}."))
+        for other, found in listed.items():
+            if found < set(rows):  # a behaviour with all keys of another one
+                text, rows = f"{text} The keys of `{other}`, and these:", [row for row in rows if row not in found]
+        listed[name] = set(rows)
+        content = f"{text}\n\n{table(('key', 'default', 'meaning'), rows)}"
+        yield f"## {name}\n\n{ELSEWHERE.get(name, content)}"
 
 
-def settings(properties: Mapping[str, Any], kinds: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+def settings(properties: Mapping[str, Any], kinds: Mapping[str, Any], prefix: str = "",
+             section: str = "") -> Iterator[tuple[str, str, str]]:
     """Yield the rows of some keys, those of sections within them too."""
     for name, each in properties.items():
         below = [kinds[part["$ref"].rpartition("/")[2]] for part in (each, each.get("items", {}), *each.get("anyOf", ()))
                  if "$ref" in part]
         default = "" if each.get("default") is None else f"`{json.dumps(each['default'])}`"
         choices = f"{', '.join(map(str, each['enum']))}. " if "enum" in each else ""
-        yield f"`{prefix}{name}`", default, choices + each.get("description", "")
-        for kind in below:
+        elsewhere = ELSEWHERE.get(section + name, "")
+        yield f"`{prefix}{name}`", default, elsewhere or choices + each.get("description", "")
+        for kind in [] if elsewhere else below:
             yield from settings(kind.get("properties", {}), kinds, f"{prefix}{name}.")
 
 

@@ -26,8 +26,8 @@ class BehaviourSettings(Section):
     A key that ends in `_min` must not be above the one that ends in `_max` instead.
     """
 
-    limit_scanned: Whole = number(48, 0, 65_536, "agents", "first: maximum of candidates that are scanned")
-    limit_kept: Whole = number(10, 0, 64, "neighbours", "first and nearest: maximum of neighbours that are kept")
+    limit_scanned: Whole = number(48, 0, 65_536, "agents", "neighbour_limit first: maximum candidates scanned")
+    limit_kept: Whole = number(10, 0, 64, "neighbours", "neighbour_limit first or nearest: maximum neighbours kept")
 
     def flow_fields(self, marked: int) -> int:
         """How many flow fields it follows on a map with so many marked destinations."""
@@ -53,8 +53,8 @@ class PeopleSettings(BehaviourSettings):
     speed_draws: Whole = number(4, 1, 16, "draws", "a preferred speed is the mean of this number of draws; 1: uniform",
                                 BIRTH)
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
-    stuck_s: float = number(1.5, 0, 3600, "seconds", "time without progress after which an agent counts as stuck")
-    wiggle: Speed = number(18, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
+    stuck_s: float = number(1.5, 0, 3600, "seconds", "time without progress after which a person is held up")
+    wiggle: Speed = number(18, 0, 10_000, SPEED, "random speed that frees people who are held up")
     avoid_weight: float = number(1.0, 0, 100, "", "weight of avoidance relative to the goal")
     repulsion: float = number(0.75, 0, 100, "", "anticipate, slow_down: weight of the push of near neighbours")
     behind: float = number(0.3, 0, 1, "", "anticipate, slow_down: weight of a neighbour straight behind")
@@ -62,28 +62,28 @@ class PeopleSettings(BehaviourSettings):
     gap: Length = number(36, 0, 4096, LENGTH,
                          "anticipate, slow_down: people step aside for others whom they would pass nearer than this")
     aside: float = number(1.5, 0, 100, "", "anticipate: strength of that step aside, relative to straight on")
-    slow_aside: float = number(1.7, 0, 100, "", "slow_down: the same, in place of `aside`")
+    slow_aside: float = number(1.7, 0, 100, "", "slow_down: strength of that step aside")
     headway_s: float = number(0.8, 0, 60, "seconds",
                               "slow_down: people choose a speed at which the room ahead lasts for this time")
     standing: Length = number(9.1, 0, 4096, LENGTH, "slow_down: distance to the person ahead at which the room is zero")
-    in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: people ahead are in the way within this distance beside it")
+    in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: half the width of the way ahead")
     creep: float = number(0.2, 0, 1, "", "slow_down: speed without room, as a part of the preferred speed")
     swerve: float = number(45, 0, 90, "degrees", "slow_down: maximum turn to where there is more room")
     swerve_ramp: float = number(0.5, 0, 10, "",
-                                "slow_down: gain of room, as a part of the wanted room, for the maximum turn")
+                                "slow_down: gain of room, relative to the wanted room, that causes the maximum turn")
     swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts for the speed")
     pass_by: float = number(0, 0, 1, "", "slow_down: part of the push against their heading that people ignore"
                             " when others come towards them")
     shoulders: float = number(0, 0, 0.35, "", "contact: part of a body by which people held up head on turn their shoulders")
     reconsider_s: float = number(5, 0, 3600, "seconds",
-                                 "people without progress choose a destination again after so long, on average; 0: never")
-    choice_length: Length = number(260, 0, 65_536, LENGTH, "length: for each that crowds add to the route, a destination is"
-                                   " chosen half as often; 0: by area alone")
+                                 "mean time until people without progress choose a destination again; 0: never")
+    choice_length: Length = number(260, 0, 65_536, LENGTH, "a destination is chosen half as often for each such length that"
+                                   " crowds add to the route; 0: by area alone")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
-    stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same while stuck")
+    stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same for people who are held up")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
     response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wanted velocity")
-    destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none",
+    destinations: Whole = number(12, 1, 64, "places", "number of destinations, drawn by the seed if the map marks none",
                                  "no: they are drawn at the start")
     destination_spread: Length = number(160, 0, 65_536, LENGTH, "maximum distance of goals from their destination", LAID_OUT)
     room: Area = number(800, 0, 1_000_000, "square units",
@@ -96,7 +96,7 @@ class PeopleSettings(BehaviourSettings):
                            " 0: the shortest route")
     detour_s: float = number(2.0, 0, 3600, "seconds",
                              "time between two updates of how crowded the routes are, longer on large maps",
-                             "no: the turns in which flow fields are made again follow from it")
+                             "no: it decides when each flow field is updated")
     exits: Whole = number(0, 0, 64, "destinations",
                           "number of exits, which are the first destinations: people who arrive leave, and others come in",
                           "no: whether there are exits is decided at the start")
@@ -117,7 +117,7 @@ class FlockSettings(BehaviourSettings):
     speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
     speed_max: float = number(120, 0, 10_000, SPEED, "fastest preferred speed")
     follow: Literal["radius", "nearest"] = Field("radius", description="birds to follow: all in sight, or the nearest")
-    follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: maximum of birds in sight")
+    follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: maximum number of birds to follow")
     blind: float = number(90, 0, 180, "degrees", "blind angle behind a bird, in which it follows no other")
     separate_by: Literal["contact", "offset"] = Field("contact", description=(
         "contact: strongest at contact; offset: proportional to distance, zero at contact, as in many boids"))
@@ -127,7 +127,7 @@ class FlockSettings(BehaviourSettings):
     align: float = number(2.0, 0, 1000, "1/s", "how fast a bird takes its neighbours' mean velocity")
     cohere: float = number(2.0, 0, 1000, "1/s^2", "pull to the neighbours' mean position")
     separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
-    crowding: Whole = number(7, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
+    crowding: Whole = number(7, 1, 10_000, "neighbours", "number at which cohesion vanishes, so that flocks stay loose")
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
     roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, per unit outside it; 0: no roost")
     roost_radius: float = number(400, 0, 65_536, LENGTH, "radius of the roost around the middle of the world")
@@ -153,13 +153,13 @@ class CratesSettings(BehaviourSettings):
     """Squares of many sizes that drift in whirling water and push each other apart."""
 
     half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate", BIRTH)
-    half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest", BIRTH)
+    half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest crate", BIRTH)
     rarity: Whole = number(24, 0, 1000, "", "the higher, the rarer are large crates", BIRTH)
     gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
     repulsion: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
     response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")
     flow: float = number(60, 0, 10_000, SPEED, "speed of the water between two whirls")
-    whirls: Whole = number(3, 1, 64, "whirls", "number side by side, in x and in y")
+    whirls: Whole = number(3, 1, 64, "whirls", "number of whirls in x and in y")
     speed_max: float = number(200, 0, 10_000, SPEED, "maximum speed of a crate")
 
 
@@ -174,7 +174,7 @@ class PlaybackSettings(BehaviourSettings):
         "[x, y] in metres: the map's left upper corner, if the map does not specify it"))
     beside: str | None = Field(None, max_length=4096, description=(
         "a configuration whose run is shown right of the line that splits the window, in the same map"))
-    fps: float = number(0, 0, 1000, "frames per second", "of the file; 0: as the file specifies",
+    fps: float = number(0, 0, 1000, "frames per second", "frame rate; 0: as the file specifies",
                         "no: the times of all positions follow from it")
     radius: Length = number(40, 0, 4096, LENGTH, "others nearer than this are neighbours")
     standing: Speed = number(2.6, 0, 10_000, SPEED, "slower people count as standing",

@@ -100,7 +100,7 @@ class Life(Section):
 
     births_per_s: float = number(0, 0, 1_000_000, "agents per second", "births, at random places")
     deaths_per_s: float = number(0, 0, 1_000_000, "agents per second", "deaths, chosen at random")
-    season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: no")
+    season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: none")
     most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "maximum number of agents: no births above it")
     causes: Whole = number(1, 1, 64, "removals per step", "number of passes in which the dead of a step are removed")
 
@@ -110,11 +110,11 @@ class Links(Section):
 
     pattern: Literal["none", "rope", "cloth", "column"] = Field("none", description=(
         "ropes that hang from a pinned agent; one cloth with its top row pinned; columns of followers behind free leaders"))
-    length: Whole = number(40, 2, 100_000, "agents", "in a rope or a column, or in a row of the cloth",
+    length: Whole = number(40, 2, 100_000, "agents", "length of a rope, a column, or a row of the cloth",
                            "no: links are made at birth")
     rest: float = number(10, 0, 1000, "world units", "length of a link at which it does not pull")
     stiffness: float = number(900, 0, 3000, "1/s^2", "pull per unit that a link is too long")
-    damping: float = number(4, 0, 15, "1/s", "pull per unit per second at which its ends move apart")
+    damping: float = number(4, 0, 15, "1/s", "pull per speed at which the ends move apart")
     gravity: float = number(0, 0, 10_000, "world units / s^2", "pull downwards")
     wind: float = number(0, 0, 10_000, "world units / s^2", "strength of the gusts")
     drag: float = number(0.5, 0, 60, "1/s", "how fast the air slows agents down")
@@ -168,7 +168,7 @@ class CameraSettings(Section):
 class Cache(Section):
     """The cache that the locality score simulates: set-associative, the least recently used line is replaced first."""
 
-    line_bytes: Whole = number(64, 4, 4096, "bytes", "a line; whole columns of four bytes lie in it")
+    line_bytes: Whole = number(64, 4, 4096, "bytes", "size of a line")
     size_kb: Literal["auto"] | Annotated[int, Field(ge=1, le=1_048_576), WITHOUT_POINT] = Field("auto", description=(
         "kilobytes (1 to 1048576); auto is this machine's first-level data cache"))
     ways: Whole = number(8, 1, 64, "lines", "lines in a set")
@@ -178,12 +178,12 @@ class Places(Section):
     """Where densities and flows are measured, in world units."""
 
     areas: dict[str, Edges] = Field({}, description="rectangles by name, [left, top, right, bottom]")
-    lines: dict[str, Edges] = Field({}, description="lines by name, from [x, y, to x, y]")
+    lines: dict[str, Edges] = Field({}, description="lines by name, [x, y, to x, to y]")
     line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
         "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
-        "lines by name that are doors, and the destination behind each, counted from 0: people who leave there are"
-        " counted, instead of crossings"))
+        "names of lines that are doors, with the destination behind each, counted from 0: people who leave there are"
+        " counted, not crossings"))
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents per square metre")
 
@@ -202,7 +202,7 @@ class _Common(Section):
     """What comes before the behaviours."""
 
     agents: Whole = number(20_000, 0, MAX_AGENTS, "agents", "size of the crowd")
-    seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
+    seed: Whole = Field(1, ge=0, le=2**63 - 1, description="seed of all random numbers (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
     world: WorldSettings = section(WorldSettings)

@@ -6,9 +6,9 @@ unknown on this system is null. Times are milliseconds.
 
 Format:
 
-Comment lines (`#`) about the slowest frame, and a row for each frame: its number, tick, steps, milliseconds of the
-frame, of each stage and outside all stages, the counters at its end, notes, and 1 under `slowest` for the slowest
-one. Times are the shortest decimals that read as the same float32.
+Comment lines (`#`) describe the slowest frame, and each frame has a row. Its columns are number, tick, steps,
+milliseconds of the frame, of each stage and outside all stages, counters, notes, and `slowest`: 1 for the slowest
+frame. Times are the shortest decimals that read as the same float32.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class Outcome(NamedTuple):
     agents: int  # at the end
     first: int  # agents at the start
     passed: Mapping[str, int]  # crossings of each line of `measure.lines`, in both directions
-    tenths_s: tuple[float | None, ...]  # when each tenth had left; `slowest_tenth_s` is the last one
+    tenths_s: tuple[float | None, ...]  # when each tenth had left; `slowest_tenth_s`: how long the last one took
 
     @property
     def slowest_tenth_s(self) -> float | None:

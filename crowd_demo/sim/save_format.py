@@ -22,15 +22,15 @@ Format 1: little-endian, without padding.
 | | the arrays of the parts, in their order in the header |
 | 32 | BLAKE2b-256 of all bytes before |
 
-The header has `program` (version), `config` (all of it), `techniques` (path: value), `tick`, `names` (of the
-columns), `map_digest`, `sorts`, `steps_since_sort`, `drift`, `history` (`[tick, action]`), `shapes` (name: shape, in
-the order of the arrays), and `parts` (name: `values`, and `arrays`, name: `[type, shape]`). An action is `{"name":
+The header has `program` (version), `config`, `techniques` (path: value), `tick`, `names` of the columns,
+`map_digest`, `sorts`, `steps_since_sort`, `drift` and `history` (`[tick, action]`). `shapes` has name: shape in the
+order of the arrays. `parts` has, for each name, `values` and `arrays` (name: `[type, shape]`). An action is `{"name":
 "populate", ...}` with its fields.
 
-A file is checked in this order: magic, format and checksum; the header by a closed schema; that the arrays fill the
-file exactly; ids, links and history; the configuration as if it were YAML; columns (names, finite numbers, positions
-inside the world, bounds of indices); tiles; and that the map is the same. A file of another format is refused with
-its number.
+Checks come in this order. Magic, format and checksum. The header, by a closed schema. The sizes of the arrays, which
+fill the file exactly. Ids, links and history. The configuration, as if it were YAML. Columns: names, finite numbers,
+positions inside the world, bounds of indices. Tiles. The map, which must be the same. A file of another format is
+refused with its number.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
 @pytest.mark.quick
 @pytest.mark.parametrize(("args", "line"), [
     (["--tour", "tlak"], "tlak: no such file, nor a shipped tour (did you mean talk?)"),
-    (["--tour", "nothing"], "nothing: no such file, nor a shipped tour (there are: first-steps, hands, lesson, talk)"),
+    (["--tour", "nothing"], "nothing: no such file, nor a shipped tour (there are: first-steps, hands, lesson, talk, why)"),
     (["--tour", "bad.yaml"], "bad.yaml:3: steps.0.say: there is no number 'ms'"),
     (["--tour", "talk", "--config", "1k"], "--tour: not with --config, for a tour brings its own configuration"),
     (["--tour", "talk", "--load", "a.crowd"], "--tour: not with --load, for a tour brings its own configuration"),

@@ -16,7 +16,7 @@ from crowd_demo.sim.behaviours.people import SLOW
 
 ROOT = Path(__file__).parents[2]
 WINDOW = ("app", "registry", "render")  # folders whose texts the window shows
-MAX_WORDS = 35
+MAX_WORDS, MEAN_WORDS = 35, 22  # of a sentence, and on average over a page
 RULES = {
     "a rate takes per": r"\b(ms|MB|s|times|agents|people|steps|frames|pictures|bytes|pixels|passes|units|runs)"
                         r" an? (second|step|frame|picture|register|metre|agent|person|tile|cell|unit|run)\b",
@@ -57,6 +57,31 @@ def test_texts_keep_the_rules() -> None:
     found += [f"{where}: a semicolon: {text[:120]!r}" for where, text in every
               if "; " in text and (where.startswith("tours/") or where.split("/")[1] in WINDOW)]
     assert not found, "\n".join([f"{len(found)} texts", *found])
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="a source archive has no pages")
+def test_pages_keep_the_rules() -> None:
+    found = []
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")]):
+        where, paragraphs = path.relative_to(ROOT), list(prose(path.read_text("utf-8")))
+        sentences = [sentence for text in paragraphs for sentence in re.split(r"(?<=[.!?]) ", text)]
+        found += [f"{where}: {rule}: {text[:120]!r}" for text in paragraphs
+                  for rule, pattern in RULES.items() if re.search(pattern, text)]
+        lengths = {sentence: len(sentence.split()) for sentence in sentences}
+        found += [f"{where}: {length} words: {sentence[:120]!r}" for sentence, length in lengths.items() if length > MAX_WORDS]
+        mean = sum(len(sentence.split()) for sentence in sentences) / len(sentences)
+        found += [f"{where}: {mean:.1f} words per sentence"] * (mean > MEAN_WORDS)
+    assert not found, "\n".join([f"{len(found)} passages", *found])
+
+
+def prose(page: str) -> Iterator[str]:
+    """Yield the paragraphs and items of a page, without code, formulas, tables, headings, comments and addresses."""
+    page = re.sub(r"```.*?```|(`)[^`]+`|<!--.*?-->", lambda found: "code" if found[1] else "", page, flags=re.DOTALL)
+    page = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page).replace("*", "").replace("!", "")
+    for block in re.split(r"\n\s*\n|\n(?= *(?:-|\d+\.) )", re.sub(r"^(\||#| {4}).*$", "", page, flags=re.MULTILINE)):
+        if text := " ".join(re.sub(r"^\s*(-|\d+\.) ", "", block).split()):
+            yield text
 
 
 def texts() -> Iterator[tuple[str, str]]:

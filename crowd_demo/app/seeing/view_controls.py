@@ -283,7 +283,7 @@ class CameraControls:
     def keep(self, number: int) -> None:
         self._bookmarks[number] = x, y, zoom = self._camera.x, self._camera.y, self._camera.zoom
         view = f"{x:.0f},{y:.0f},{zoom:.3g}"  # as `export --view` takes it
-        self._notices.add(f"bookmark {number} is this view, {view}: Ctrl {number} comes back to it", "bookmark")
+        self._notices.add(f"bookmark {number} is this view, {view}: Ctrl+{number} shows it", "bookmark")
 
     def go_to(self, number: int) -> None:
         if number in self._bookmarks:

@@ -161,15 +161,15 @@ run has a row without an error, none failed now, and none that was made twice ha
         option("--vary", metavar="KEY.PATH=VALUE,VALUE", action="append", default=[],
                help="a run with each value; several multiply"),
         option("--steps", metavar="N", type=count, default=600, help="steps of each run (default: %(default)s)"),
-        option("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)"),
+        option("--every", metavar="K", type=count, help="steps between two measurements (default: 10)"),
         option("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
                help="what to measure (default: %(default)s)"),
-        option("--out", metavar="DIR", type=file_path, required=True, help="the folder of the table; it may be begun"),
+        option("--out", metavar="DIR", type=file_path, required=True, help="output folder; an existing one is resumed"),
         OptionGroup(exclusive=True, options=[
             option("--workers", metavar="N", type=count,
-                   help="processes of this machine (default: one a core; no more than fit into memory)"),
+                   help="processes of this machine (default: one per core, as far as they fit into memory)"),
             option("--scheduler", metavar="ADDRESS", type=address,
                    help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")]),
         option("--again", action="store_true", help="make all runs once more, and compare their state hashes"),
         option("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)"),
-        option("--dry-run", action="store_true", help="only say how many runs there are, how long and how much memory")])
+        option("--dry-run", action="store_true", help="only estimate the number of runs, their time and memory")])

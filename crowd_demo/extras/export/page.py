@@ -22,7 +22,7 @@ arrival at an exit, or a change too large for a byte begins a track.
 | `halves` | uint16 [lanes] | of crates: half the side, in 1/64 units |
 
 `figure.dyes` has the dyes of each look, and `figure.fullDye` times them what 255 adds. A change is relative to the
-position that was *written*, so errors do not add up. Within one step of the position the smallest change is written.
+position that was *written*, so errors do not add up. It is the smallest one that leads to within one step of the position.
 """
 
 from __future__ import annotations

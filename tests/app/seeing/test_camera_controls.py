@@ -69,7 +69,7 @@ def test_bookmarks_are_kept_and_come_back_by_keys_and_others_zoom_at_the_middle(
     assert any("no bookmark 1" in notice for notice in driven.status().notices)
     camera.look_at(300, 200, 2.0)
     driven.press("1", pygame.KMOD_CTRL | pygame.KMOD_SHIFT)
-    assert "bookmark 1 is this view, 300,200,2: Ctrl 1 comes back to it" in driven.status().notices
+    assert "bookmark 1 is this view, 300,200,2: Ctrl+1 shows it" in driven.status().notices
     driven.press("home")
     assert camera.zoom != 2.0
     driven.press("1", pygame.KMOD_CTRL)

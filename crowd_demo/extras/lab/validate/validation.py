@@ -214,7 +214,7 @@ Each experiment simulates a scene of the literature and compares measurements wi
 `crowd-demo validate` makes this page in some minutes. The default model, *slow_down*, walks alone, in streams, in dense crowds
 and through doors much as people do. The two older models do not slow down, so in dense crowds their speeds and flows are too
 high. Do not plan evacuations with it: see [what the model cannot do](how_people_walk.md#what-the-model-cannot-do) and
-[what was learned](findings.md#people-held-against-the-literature). [References](references.md) lists the papers."""
+[what was learned](findings.md#people-compared-with-the-literature). [References](references.md) lists the papers."""
 SEEDS = """\
 This program's models walk each scene with {seeds} seeds, which draw starting positions and speeds; others with the first.
 A number is the median, with the minimum and maximum in brackets. It passes only if each seed does; **bold** means failed."""

@@ -357,7 +357,7 @@ CHOICE = ValidationExperiment(
     title="A shorter and a longer way",
     about="People walk from a room to the far corner of another one, by a corridor 1 m wide, or by a detour of"
           " about 10 m through one 2 m wide.",
-    source="RiMEA, test 14, without a number. Read as: few people take the shorter way. Of 100, the last would"
-           " wait for nearly a minute, so at least a tenth goes round, and at least a tenth does not",
+    source="RiMEA, test 14, without a number. Read as: with few people all take the shorter way. With 100 the"
+           " last would wait for nearly a minute, so at least a tenth takes each way",
     numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,
     axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)}, role=HELD_OUT)
