@@ -34,7 +34,7 @@ class Action(Protocol):
 
     One that changes the world, whoever is in it, has `lasts = True` beside `about`: a restart does it again at tick 0,
     before anybody is born. It must not read agents then, and all that it changes must be in the files of a saved
-    scenario (app/editing/scenario_files.py).
+    scenario (app/files.py).
     """
 
     about: ClassVar[str]
