@@ -33,7 +33,7 @@ LONGEST_S, MAX_MB, MAX_LINES, LONGEST_LINE = 2.0, 500, 21, 600
 ONE_FRAME = "--headless", "--no-render", "--frames", "1"
 AREA = "((0 0, 12 0, 12 8, 0 8, 0 0))"
 ROOM = f"POLYGON {AREA}\nexit north: POLYGON ((2 3, 4 3, 4 4, 2 4, 2 3))\nstart: POLYGON ((0 0, 1 0, 1 4, 0 4, 0 0))\n"
-PREFERENCES = "scale: 1.25\ntheme: light\nhud: compact\nfolded: [step, memory]\nsize: [1280, 720]\n"
+PREFERENCES = "scale: 1.25\ntheme: light\nhud: compact\nopened: [step, memory]\nsize: [1280, 720]\n"
 TOUR = """config: 1k
 steps:
   - say: Everybody tests {candidates}.

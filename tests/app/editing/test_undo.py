@@ -187,7 +187,7 @@ def test_a_hundred_strokes_are_undone_and_done_again_by_key(hands: Driven) -> No
         hands.post(pygame.MOUSEBUTTONDOWN, pos=at, button=1)
         hands.post(pygame.MOUSEBUTTONUP, pos=at, button=1)
     painted, done = kinds.tobytes(), len(hands.program.undo.present.done)
-    assert painted != before and done >= 60
+    assert painted != before and done >= 50, "strokes of one tick are one"
     for _ in range(done):
         hands.press("z", CTRL)
     hands.frames()
