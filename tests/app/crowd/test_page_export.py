@@ -34,8 +34,10 @@ def notices(driven: Driven) -> str:
 
 
 def until_said(driven: Driven, said: str) -> str:
-    driven.until(lambda: time.sleep(0.02) or said in notices(driven))
-    return notices(driven)
+    driven.until(lambda: time.sleep(0.02) or said in notices(driven) or "cannot export" in notices(driven))
+    told = notices(driven)
+    assert said in told, told
+    return told
 
 
 def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_path: Path) -> None:
