@@ -254,7 +254,7 @@ class Film:
 
 
 def film() -> None:
-    """The README's animation: lanes off and their card, down to brute force and back, the frozen view from outside."""
+    """An animation for the README: lanes off and their card, down to brute force and back, the frozen view from outside."""
     with visit("20k", COMPACT, size=(1200, 675)) as it:
         it.switch("simd", seconds=20.0)  # both values are compiled, and the card is over
         it.switch("simd", seconds=20.0)

@@ -1,4 +1,4 @@
-"""Files: of the crowd what is saved, loaded and recorded, in the working folder; and scenarios.
+"""The files of the working folder: saves, recordings and pages of the crowd, and scenarios.
 
 What is on the screen is saved as NAME.yaml, and NAME.map where no shipped map gives the same tiles. They hold the
 edited scenario at its start, which is what a restart begins with: walls that were built and torn down by hand, destinations,

@@ -265,7 +265,7 @@ class Session:
                         content["replay"] = self.player.report()
                     if asks(loop.program.sim):
                         content["outcome"] = as_report(outcome_of(loop.program.sim))
-                    if self.options.why:
+                    if self.options.why and not interrupted:
                         content["why"] = [figure._asdict() for figure in load("crowd_demo.extras.why:figures")(
                             loop.program.sim, self.options.why) if figure]
                     write_report(content, path)

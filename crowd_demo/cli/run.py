@@ -46,7 +46,7 @@ HOW_TO_RUN = OptionGroup(title="how to run", options=[
     option("--no-render", action="store_false", dest="render", help="with --headless: no picture either"),
     option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
     report_option("times, counters and the state's hash"),
-    option("--why", metavar="STAGE", default="", help="with --report: explain a stage, in 70 further steps"),
+    option("--why", metavar="STAGE", default="", help="with --report: explain a stage, in further steps"),
     option("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay"),
     option("--trace", metavar="FILE.json", type=file_path, help="write the run as a Chrome trace, for ui.perfetto.dev")])
 
@@ -75,6 +75,7 @@ def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes in how to run that argparse does not find: contradicting options, and files that cannot be written."""
     yield from found(
         (not args.render and not args.headless, "--no-render: only with --headless, for a window shows a picture"),
+        (args.why and not args.report, "--why: only with --report"),
         (not args.render and args.screenshot, "--screenshot: there is no picture to save with --no-render"))
     if args.screenshot:
         mistakes = list(unwritable("--screenshot", args.screenshot))

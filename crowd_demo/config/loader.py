@@ -30,7 +30,7 @@ Parsed = TypeVar("Parsed")
 
 
 class ConfigError(ValueError):
-    """Mistakes in a configuration. `lines` has a line for each mistake, at most `MAX_LINES`."""
+    """Mistakes in a configuration. `lines` has one for each of at most `MAX_LINES`, and one for the others."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         found = sorted(mistakes)

@@ -92,7 +92,7 @@ def list_tours() -> dict[str, Path]:
 
 
 def picture_of(config: Path) -> Path | None:
-    """A configuration's picture: a PNG of its name beside it, or in `assets/scenarios` beside its folder, as here."""
+    """A configuration's picture: a PNG of its name beside it, or in `../assets/scenarios`, as in this repository."""
     places = config.with_suffix(".png"), config.resolve().parent.parent / "assets/scenarios" / f"{config.stem}.png"
     return next((path for path in places if _exists(path)), None)
 

@@ -14,7 +14,7 @@ from reference_traffic import Memory, index, interaction, reorder
 
 from crowd_demo.cli.main import main
 from crowd_demo.compute.arrays import Ints
-from crowd_demo.compute.jit import Launch
+from crowd_demo.compute.jit import Launch, max_threads
 from crowd_demo.config.model import Cache
 from crowd_demo.extras import why as why_module
 from crowd_demo.extras.why import (
@@ -240,7 +240,7 @@ def test_the_bandwidth_of_copying_is_measured_once_and_kept(tmp_path: Path, monk
         copy_bandwidth.cache_clear()
         assert copy_bandwidth() == 1e9
     copy_bandwidth.cache_clear()
-    (tmp_path / "copy_bandwidth").write_text("nonsense", "utf-8")
+    (tmp_path / f"copy_bandwidth_{max_threads()}").write_text("nonsense", "utf-8")
     assert copy_bandwidth() == 2e9
     copy_bandwidth.cache_clear()
 

@@ -65,7 +65,7 @@ class Cards:
             self.trial.work(at, self._read, spent_s if self.trial is trial else 0.0)
             if not was_over:
                 self._measured.update(self.trial.summary)
-            if self.row is not None:
+            if self.row is not None and self._is_shown and not (at.hidden or why):
                 self.trial.explain(at)
 
     def put_away(self, why: str) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +118,7 @@ class Trial:
         self._spans: tuple[Span, ...] = (NOTHING_YET._replace(name=FRAME if self.drawn else STEP),)
         self.told: Counted = {}
         self.reasons: tuple[CardRow, ...] = ()
+        self._explained = ""  # the stage that they are about
         self._explaining: Iterator[Sequence[CardRow] | None] | None = None  # None before it has begun
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
 
@@ -207,10 +209,12 @@ class Trial:
             self._stop_proving(why or "no time was left")
 
     def explain(self, at: Moment) -> None:
-        """Go on finding out why, in copies of the crowd."""
-        self._explaining = self._explaining or load(WHY)(at.sim, *self.switched, self._stage)
+        """Go on finding out why, in copies of the crowd, of the stage that has changed most by now."""
+        if not self._explaining:
+            self._explained = self._stage
+            self._explaining = load(WHY)(at.sim, *self.switched, self._stage)
         begun_s = self._clock()
-        with at.sim.profile.stage(PROOF):
+        with at.sim.profile.stage(PROOF), suppress(MemoryError):
             for reasons in self._explaining:
                 self.reasons = tuple(reasons or self.reasons)
                 at.sim.profile.note(PROOF)
@@ -307,7 +311,7 @@ class Trial:
         left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, change, self._kind, self.spans, explaining(self.told), ProofLine(*self._finding),
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
-                    LONG_NOTE if self._has_times else NO_TIMES_NOTE, self.reasons, self._stage)
+                    LONG_NOTE if self._has_times else NO_TIMES_NOTE, self.reasons, self._explained or self._stage)
 
     def _summary(self) -> dict[str, str]:
         known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]

@@ -148,7 +148,8 @@ class CrowdControls:
 
     def change_speed(self, direction: int) -> None:
         crowd, speed = self._crowd, next_of(SPEEDS, self._crowd.speed, direction)
-        self.set_speed(speed)
+        if speed != crowd.speed:
+            self.set_speed(speed)
         self._notices.add(f"speed {speed_text(speed)}", "speed", holds=lambda: crowd.speed == speed)
 
     def step_once(self) -> None:

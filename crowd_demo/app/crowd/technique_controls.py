@@ -272,7 +272,8 @@ class Techniques:
     def switch_to_compiled(self) -> None:
         """Switch to the values whose kernels are compiled by now. Call in every frame."""
         pending = self.switcher.pending
-        if pending and self.deferred.issuperset(pending) and self._crowd.in_past:  # they are not urgent
+        urgent = any(request.owner for request in self.switcher.compiling)
+        if pending and self.deferred.issuperset(pending) and self._crowd.in_past and not urgent:
             return
         ready = self.switcher.ready(self._crowd.sim.optimizations)
         for request in [request for request in ready if request.owner]:

@@ -356,7 +356,7 @@ def colour_of(found: Comparison) -> Colour:
     return {"faster": GOOD, "slower": WARM}.get(found.verdict_of_a, DIM)
 
 
-# --- beginning one ---------------------------------------------------------------------------------------------------
+# --- experiments of the window -----------------------------------------------------------------------------------
 
 class Experiments:
     """At most one runs at a time. `screen` returns what is on it; `measured` gets a line for each path."""

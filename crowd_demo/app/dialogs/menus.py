@@ -61,7 +61,7 @@ class Menus:
         self._overlays, self._seeing, self._keymap, self._sections, self._act = overlays, seeing, keymap, sections, act
 
     def open_main(self) -> None:
-        """Return the menu: frequent actions first, then all actions in groups. Typing filters them."""
+        """Open the menu: frequent actions first, then all actions in groups. Typing filters them."""
         groups: dict[str, list[Item]] = {}
         for name, action in PROGRAM.items():
             if action.in_menu and name not in FIRST:

@@ -64,7 +64,7 @@ EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level mi
 SIZE = 112  # of perf_event_attr
 FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read the enabled and the running time too
 ABSENT = "this machine has none. Physical ones, and virtual ones with a PMU, have counters"
-FORBIDDEN = "sudo sysctl kernel.perf_event_paranoid=2 enables them"
+FORBIDDEN = "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"
 WHY_NOT = {errno.EPERM: FORBIDDEN, errno.EACCES: FORBIDDEN}
 WHY_NOT |= dict.fromkeys((errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP), ABSENT)
 
@@ -197,6 +197,7 @@ def instruction(address: int, name: str, operands: str) -> Instruction:
 
 WORD = 4  # bytes of an element
 COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the time for measuring
+MAX_COPIED = 1 << 29  # bytes of all arrays of a kind
 OBSERVED = {"FlockRules": 4, "NearestRules": 4, "HuntRules": 5, "PushRules": 2, "AnticipateRules": 7, "SlowDownRules": 8,
             "CrateRules": 3}  # columns that the interaction reads, by the type of its rules
 MOVED = {"FlockRules": (7, 4), "NearestRules": (7, 4), "WalkRules": (15, 6)}  # columns that a move reads and writes
@@ -225,7 +226,7 @@ def bytes_of(kernels: Sequence[Launch], columns: int, agents: int, cells: int, d
 @cache
 def copy_bandwidth() -> float:
     """Return the bytes per second that all threads read and write while they copy; measured once and kept."""
-    file = (folder() or Path(os.devnull)) / "copy_bandwidth"
+    file = (folder() or Path(os.devnull)) / f"copy_bandwidth_{max_threads()}"
     with suppress(OSError, ValueError):
         return float(file.read_text("utf-8"))
     found = measured_bandwidth()
@@ -237,6 +238,7 @@ def copy_bandwidth() -> float:
 def measured_bandwidth(seconds: float = COPY_S, size: int = COPY_BYTES) -> float:
     """Return the best rate within so many seconds; other load only makes it lower."""
     threads = max_threads()
+    size = min(size, MAX_COPIED // threads)
     arrays = [(np.ones(size, np.uint8), np.ones(size, np.uint8)) for _ in range(threads)]  # in memory
     best, end = 0.0, time.perf_counter() + seconds
     with ThreadPoolExecutor(threads) as pool:
@@ -312,7 +314,7 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
 
 def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure | None]:
     """Yield the figures of a stage, always the same ones, with None after each part of the work in between."""
-    ms, kernels = yield from measured(sim, stage, steps)
+    ms, kernels, each_step = yield from measured(sim, stage, steps)
     agents, counters, copied = max(sim.agents.count, 1), dict(sim.profile.counters), copy_bandwidth()
     yield Figure("time", f"{ms:.2f} ms, {ms * 1e6 / agents:,.0f} ns each" if kernels else NOT_RUN,
                  "Median by the clock, per step and per agent.")
@@ -325,7 +327,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
     yield Figure("vector work", wide, f"Share of these instructions that use vector registers. {source}")
     read, written = bytes_of(kernels, len(sim.agents.names), sim.agents.count, sim.grid.cells, due)
-    rate = (read + written) / ms * 1e3 if ms else math.nan
+    rate = (read + written) / ms * 1e3 if ms and each_step else math.nan
     yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written"), "Per agent, by formulas:"
                  " each element of columns, order and index once. There is none for sight, paths and trees.")
     yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy"),
@@ -343,7 +345,8 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
         f"{counts['instructions'] / max(counts['cycles'], 1):.2f} instructions per cycle", *(
             f"{counts[name] / agents / steps:.2f} {name} each" for name in EVENTS if name.endswith("misses"))]),
         "Counted by the processor in whole steps, with perf_event_open.")
-    fetched = missed[1] * due * sim.config.cache.line_bytes / max(read + written, 1) if missed else 0.0
+    supported = missed and sim.workers == max_threads()  # a copy is one by all threads
+    fetched = missed[1] * due * sim.config.cache.line_bytes / max(read + written, 1) if supported else math.nan
     yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, fetched), "From bandwidth, vector work and lines missed"
                  " in L2, which hold more than these bytes where memory is read in disorder. Else not known.")
 
@@ -352,8 +355,8 @@ def known(text: str) -> str:
     return UNKNOWN if "nan" in text else text
 
 
-def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, tuple[float, list[Launch]]]:
-    """Make steps; return the milliseconds of a stage per step, and its kernels, the one that takes longest first."""
+def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, tuple[float, list[Launch], bool]]:
+    """Make steps; return a stage's ms per step, its kernels, the longest first, and whether each runs in all steps."""
     sim.profile = watch = StageWatch()
     took, kernels = defaultdict[str, list[float]](list), dict[str, Launch]()
     for number in range(SETTLE + steps):
@@ -365,7 +368,8 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
                 took[launch.name].append(time.perf_counter() - begun)
         yield
     cost = {name: median(times) * len(times) / steps * 1e3 for name, times in took.items()}
-    return sum(cost.values()), [kernels[name] for name in sorted(cost, key=lambda name: -cost[name])]
+    each_step = all(len(times) == steps for times in took.values())
+    return sum(cost.values()), [kernels[name] for name in sorted(cost, key=lambda name: -cost[name])], each_step
 
 
 def loop_of(kernels: Sequence[Launch]) -> tuple[InnerLoop | None, str, str]:
