@@ -18,7 +18,7 @@ LIMITS = {
     "files": 281,
     f"files below {SHORT} lines": 50,
     "names of more than one class": 3,
-    f"lines above {LONG} characters": 1_210,
+    f"lines above {LONG} characters": 1_208,
     "lines of the median function": 5,
 }
 

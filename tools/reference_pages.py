@@ -231,7 +231,7 @@ def signature(called: Any) -> str:
 
 
 def record_tables() -> Iterator[str]:
-    """Yield a table for each record of a plugin, and one for the types of its fields."""
+    """Yield a table of fields for each record that plugins can use, then a table of the types of these fields."""
     for kind in (entries.Plugin, entries.Technique, entries.StageEntry, entries.BehaviourEntry, entries.OverlayEntry,
                  entries.ColourEntry, entries.MeasureEntry):
         yield (f"## {kind.__name__}\n\n{inspect.getdoc(kind)}\n\n"

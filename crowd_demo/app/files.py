@@ -1,6 +1,6 @@
 """The files of the working folder: saves, recordings and pages of the crowd, and scenarios.
 
-What is on the screen is saved as NAME.yaml, and NAME.map where no shipped map gives the same tiles. They hold the
+The current scenario is saved as NAME.yaml, and as NAME.map if no shipped map has the same tiles. The files have the
 edited scenario at its start, which is what a restart begins with: walls that were built and torn down by hand, destinations,
 exits, forces that stay, numbers, techniques, the number of agents and the view. What events did is left out: it happens
 again. Before something is done that would lose what was built, the user is asked, unless a file holds it.
@@ -193,7 +193,7 @@ class CrowdFiles:
 
     @property
     def jobs(self) -> list[RunningJob]:
-        """The page that is being made."""
+        """The export that is running, as a row of jobs; none if there is none."""
         export = self.exporting
         return [RunningJob(f"exporting {export.page}", float(export.progress.rstrip("%")) / 100, export.progress)
                 ] if export and export.progress.endswith("%") else []
@@ -366,7 +366,7 @@ class ScenarioFiles:
     # --- for the command ---------------------------------------------------------------------------------------------
 
     def named(self, shown: Shown, name: str | None) -> tuple[Shown, str | None]:
-        """What is shown, and the file that has all that was built; or the former one, and what is said of that."""
+        """Return what is shown, and the file that contains all edits; without one, the opened file and a warning."""
         if not (edits := self._crowd.edits):
             return shown, name
         for path, held in self._written.items():

@@ -136,7 +136,7 @@ tick = partial(count, least=0)
 
 
 def parsed(pattern: str, must_be: str, made: Callable[[re.Match[str]], Read]) -> Callable[[str], Read]:
-    """Return a type for argparse: what is made of a text that matches the pattern."""
+    """Return a type for argparse. It accepts texts that match the pattern, and converts them."""
     def parse(text: str) -> Read:
         if not (match := re.fullmatch(pattern, text)):
             raise argparse.ArgumentTypeError(f"must be {must_be}, not {text!r}")

@@ -76,7 +76,7 @@ def test_pages_keep_the_rules() -> None:
 
 
 def prose(page: str) -> Iterator[str]:
-    """Yield the paragraphs and items of a page, without code, formulas, tables, headings, comments and addresses."""
+    """Yield the prose of a page, paragraph by paragraph: no code, formulas, tables, headings, comments or addresses."""
     page = re.sub(r"```.*?```|(`)[^`]+`|<!--.*?-->", lambda found: "code" if found[1] else "", page, flags=re.DOTALL)
     page = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page).replace("*", "").replace("!", "")
     for block in re.split(r"\n\s*\n|\n(?= *(?:-|\d+\.) )", re.sub(r"^(\||#| {4}).*$", "", page, flags=re.MULTILINE)):

@@ -272,7 +272,7 @@ class Trial:
 
     @property
     def _stage(self) -> str:
-        """The stage that changed most, as far as that is known, or that of the technique."""
+        """The stage whose time changed most; before times are known, the stage of the technique."""
         return next((span.name for span in self._spans if span.name in STAGES and span.name != OTHER),
                     BY_PATH[next(iter(self.switched.new))].stage)
 

@@ -1,4 +1,4 @@
-"""What is open over the picture and takes keys and the mouse first: lists, questions, fields to type into, experiments.
+"""Dialogs over the picture, which get keys and the mouse first: lists, questions, text fields, experiments.
 
 The last one opened is the one that is shown. A key that it does not want may change the window, not the crowd
 (window_events.py).
@@ -253,7 +253,7 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
         self._slices = iter(())
 
     def advance(self, worker: Worker) -> None:
-        """Run slices for `SLICES_S`. Raises what a slice raises, but for a ValueError, which is kept as a refusal."""
+        """Run slices for `SLICES_S`. Raises what a slice raises, except ValueError, which is kept as a refusal."""
         end = time.monotonic() + SLICES_S
         while not self.over and (left := end - time.monotonic()) > 0:
             self._job = self._job or worker.submit(self._slice)
@@ -417,7 +417,7 @@ class Experiments:
             self._dialogs.open(self.dialog)
 
     def _config(self) -> Config:
-        """What is on the screen; a view of the whole world stays one when the world grows."""
+        """Return the configuration of what is on the screen. A view of the whole world follows when the world grows."""
         screen = self._screen()
         config = effective(screen)
         if screen.camera.is_fitted:
@@ -443,6 +443,6 @@ class Experiments:
 
 
 def other_value(technique: Technique, value: Value, before: Value | None) -> Value | None:
-    """What a technique's value is measured against: the one before, its baseline, or its default; None if it has no other."""
+    """Return the value to compare with: the previous one, the baseline or the default; None if all are the same."""
     others = [other for other in (before, technique.baseline, technique.default) if other not in (None, value)]
     return others[0] if others else None

@@ -47,7 +47,7 @@ FRAME_MS = 50.0  # for the steps of both crowds in a frame; where one of each ta
 STILL_MS = 40.0  # until they take no longer than this
 LEAST_STEPS = 5  # before that the times of a step are not known
 READ_EVERY_S = 0.125
-HASH_EVERY_S, HASH_SHARE = 1.0, 0.05  # how often hashes are made anew at most, and in what share of the time
+HASH_EVERY_S, HASH_SHARE = 1.0, 0.05  # the least time between two hashes, and the largest share of time for them
 CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
@@ -321,7 +321,7 @@ class SecondCrowd:
 
 
 def view_of(scene: Scene, camera: Camera) -> object:
-    """Another value for another view."""
+    """Return a value that changes whenever the view or its colours do."""
     return camera.view_rect(), camera.size, scene.colours
 
 

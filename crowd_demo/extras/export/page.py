@@ -103,7 +103,7 @@ class Tracks:
         self._begun: list[Longs] = []  # [4, n]: lane, frame, x and y of keyframes
 
     def add(self, frame: int, ids: Ints, person: Longs, x: Doubles, y: Doubles, state: Bytes) -> None:
-        """Add a frame, one after the other from 0; positions in world units, everybody with the number of a person."""
+        """Add the next frame. Positions are in world units, and each one has the number of a person."""
         lanes = self._lanes(ids)
         chosen = lanes >= 0
         lanes, person, state = lanes[chosen], person[chosen], state[chosen]

@@ -120,10 +120,10 @@ def well_known_text(areas: Sequence[Sequence[Doubles]]) -> str:
 
 
 class WalkableArea:
-    """The walkable area of one frame after another: the largest area of free tiles, and others in which there was somebody.
+    """The walkable area, frame by frame: the largest area of free tiles, and others that people have entered.
 
     Areas without people, such as flower beds between walls, are left out: readers of trajectories want one polygon.
-    Measured people have the polygons of their file or map, as long as nobody builds.
+    Measured people have the polygons of their file or map, until a wall is built.
     """
 
     def __init__(self, metres: bool) -> None:

@@ -398,7 +398,7 @@ def bottleneck(ms: float, loop: InnerLoop | None, share: float, fetched: float) 
 
 
 def as_table(found: Mapping[str, list[Figure]]) -> str:
-    """Return the figures as text, a paragraph for each, with a line for each simulation."""
+    """Return the figures as text: a paragraph per figure, with one line for each of the compared simulations."""
     wide, rows, paragraphs = max(map(len, found)), list(zip(*found.values(), strict=True)), list[str]()
     for row in rows:
         lines = [zip_longest([title], [figure.value, *figure.detail.splitlines()], fillvalue="")

@@ -1,4 +1,4 @@
-"""What is put to the test: a claim, the cases in which it is tried, what was found in each of them, and the verdict.
+"""A claim, the cases that test it, the results of each case, and the verdict.
 
 A warning about the ratio of an arm to the first one, block by block, widens its interval to all of its blocks: what would be
 decided by a trend or by one of two modes then is unclear.
@@ -249,7 +249,7 @@ def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> str:
 # --- warnings --------------------------------------------------------------------------------------------------------
 
 def warnings(found: Found) -> Iterator[str]:
-    """What is not as it should be, in a line each."""
+    """Yield a line for each reason to distrust the result."""
     if not found.one_hash:
         yield "THE CROWDS DIFFER: " + ", ".join(f"{name} {found.hashes[name][:8]}" for name in found.same
                                                 if name in found.hashes)
