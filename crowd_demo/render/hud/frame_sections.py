@@ -262,8 +262,5 @@ def times_of(part: str, profile: Profile) -> dict[str, float]:
     if part == "step":
         in_step = profile.step_ms(min(sum(record.steps for record in profile.recent_stepped()), MAX_STEPS))
         return {stage: in_step.get(stage, 0.0) for stage in stages}
-    pictures = profile.recent_frames()
-    means = {stage: float(profile.stage_ms(stage, pictures).mean()) for stage in profile.stages if pictures}
-    if pictures:
-        means[OTHER] = float(profile.frame_ms(pictures).mean()) - sum(means.values())
+    means = profile.mean_ms(profile.recent_frames())
     return {stage: means.get(stage, 0.0) for stage in stages}
