@@ -78,6 +78,11 @@ class Crowding:
         changes: Bools = self._turns == tick % self.every
         return changes
 
+    def next_outdated(self, tick: int) -> int | None:
+        """Return the field that changes over next by the last count, or in this step; None if a count comes first."""
+        later = np.flatnonzero(self._turns >= tick % self.every)
+        return None if self.is_due(tick) or not len(later) else int(later[0])
+
     def is_due(self, tick: int) -> bool:
         """Return whether people are counted in this step."""
         return tick % self.every == 0
