@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -20,11 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 HISTORY = 1024
 RECENT_S, RECENT_LEAST = 1.0, 4  # what a reading that is to stand still is averaged over: seconds, and frames at least
 OTHER = "other"  # the name of what a frame spends in no stage
-
-
-def other_ms(frames_ms: NDArray[np.float32], stages_ms: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Milliseconds of each frame that lie in none of its stages."""
-    return frames_ms - sum(stages_ms, np.zeros(len(frames_ms), np.float32))
 
 
 class FrameRecord(NamedTuple):
@@ -38,10 +33,9 @@ class FrameRecord(NamedTuple):
 
 
 class Ring:
-    """The last `HISTORY` numbers that were put in, zeros before the first. Each is kept twice: any run lies in one piece."""
+    """The last `HISTORY` numbers or arrays, zeros before the first. Each is kept twice: any run lies in one piece."""
 
     def __init__(self, kind: type[np.generic] = np.float32, shape: tuple[int, ...] = ()) -> None:
-        """`shape` is that of what is put in, () for a number."""
         self.count = 0
         self._twice = np.zeros((*shape, 2 * HISTORY), kind)
 
@@ -66,7 +60,8 @@ class StageRing(Ring):
     def put_stages(self, ms: Mapping[str, float]) -> None:
         """Put in the times of all stages; a stage that is not named took none."""
         if new := ms.keys() - self.rows.keys():
-            self.rows |= {name: number for number, name in enumerate((name for name in ms if name in new), len(self.rows))}
+            names = (name for name in ms if name in new)
+            self.rows |= {name: number for number, name in enumerate(names, len(self.rows))}
             self._twice = np.concatenate((self._twice, np.zeros((len(new), 2 * HISTORY), np.float32)))
         self.put([ms.get(name, 0.0) for name in self.rows])
 
@@ -198,15 +193,14 @@ class Profile:
         return np.zeros_like(self.frame_ms(last)) if row is None else self._recent(self._stage_ms, last)[row]
 
     def mean_ms(self, last: int) -> dict[str, float]:
-        """Mean milliseconds per frame of each stage and of `OTHER` over at most `last` frames; nothing without frames."""
-        if not (frames_ms := self.frame_ms(last)).size:
-            return {}
-        means = dict(zip(self._stage_ms.rows, self._recent(self._stage_ms, last).mean(axis=1).tolist(), strict=True))
-        return {**means, OTHER: float(frames_ms.mean()) - sum(means.values())}
+        """Mean milliseconds per frame of each stage and of `OTHER`, over at most `last` frames."""
+        times = np.vstack((self._recent(self._stage_ms, last), self.other_ms(last)))
+        means = times.sum(axis=1) / max(times.shape[1], 1)
+        return dict(zip((*self._stage_ms.rows, OTHER), means.tolist(), strict=True))
 
     def other_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
         """Milliseconds of frames that lie in no stage, as `frame_ms` has them."""
-        return other_ms(self.frame_ms(last), (self.stage_ms(name, last) for name in self.stages))
+        return self.frame_ms(last) - self._recent(self._stage_ms, last).sum(axis=0)
 
     def records(self, last: int = HISTORY) -> list[FrameRecord]:
         """What else is known of the frames of `frame_ms`."""

@@ -7,8 +7,8 @@ unknown on this system is null. Times are milliseconds.
 Format:
 
 Comment lines (`#`) describe the slowest frame, and each frame has a row. Its columns are number, tick, steps,
-milliseconds of the frame, of each stage and outside all stages, counters, notes, the cause of a long frame, and `slowest`:
-1 for the slowest frame. Times are the shortest decimals that read as the same float32.
+milliseconds of the frame, of each stage and outside all stages, counters, notes, the cause of a long frame, and
+`slowest`: 1 for the slowest frame. Times are the shortest decimals that read as the same float32.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ LEAST_FRAMES = 20  # where a second has fewer: there is no median frame of three
 UNLIKE = 0.1  # a counter is listed that differs from its median by more than this part of it
 AROUND = 64  # frames of which a running median is taken
 LONG = 1.5  # times that: a longer frame is counted with its cause
-CAUSES = {"reorder": "sort", "paths": "prices and fields", "garbage": "garbage collection", "hud": "HUD", "meters": "meters"}
+CAUSES = {"reorder": "sort", "paths": "prices and fields", "garbage": "garbage collection", "meters": "meters",
+          "hud": "HUD"}
 WAKE_UP = "thread wake-up"  # what makes any other stage long, as its work hardly changes: threads begin late, or wait
 
 
@@ -70,9 +71,9 @@ class Frames(NamedTuple):
         found = []
         for first in range(0, len(self.frame_ms), AROUND):
             frames, *stages = (ms[first:first + AROUND] for ms in (self.frame_ms, *self.stage_ms.values()))
-            excess = np.array(stages) - np.median(stages, axis=1, keepdims=True)
-            names = [CAUSES.get(list(self.stage_ms)[stage], WAKE_UP) for stage in excess.argmax(axis=0)]
-            found += np.where(frames > LONG * np.median(frames), names, "").tolist()
+            worst = np.subtract(stages, np.median(stages, axis=1, keepdims=True)).argmax(axis=0)
+            causes = np.array([CAUSES.get(stage, WAKE_UP) for stage in self.stage_ms])[worst]
+            found += np.where(frames > LONG * np.median(frames), causes, "").tolist()
         return found
 
     def long_frames(self) -> dict[str, int]:

@@ -124,7 +124,7 @@ def importing() -> Iterator[None]:
 
 
 def collect_young() -> None:
-    """Free young cycles once there are many objects: so Python's own collector, which may look at all, has nothing to do."""
+    """Free young cycles once there are many objects, so that Python does not look at all objects in a frame."""
     if gc.get_count()[0] >= YOUNG:
         gc.collect(1)
 

@@ -6,8 +6,8 @@ techniques; a narrow window shows one of them at a time. Below the right one is 
 charts, the minimap. From the lower edge are stacked the timeline, a strip (time, jobs, one message or legend, keys),
 and a tour.
 
-Each panel is rendered to a canvas of its own: the left one `REFRESH_HZ` times per second, the right one when a technique
-changes. So most frames cost two blits.
+Each panel is rendered to a canvas of its own: the left one `REFRESH_HZ` times per second, the right one when a
+technique changes. So most frames cost two blits.
 """
 
 from __future__ import annotations

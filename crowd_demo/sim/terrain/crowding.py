@@ -80,8 +80,7 @@ class Crowding:
 
     def next_outdated(self, tick: int) -> int | None:
         """Return the field that changes over next by the last count, or in this step; None if a count comes first."""
-        later = np.flatnonzero(self._turns >= tick % self.every)
-        return None if self.is_due(tick) or not len(later) else int(later[0])
+        return next((goal for goal, turn in enumerate(self._turns.tolist()) if turn >= (tick % self.every or math.inf)), None)
 
     def is_due(self, tick: int) -> bool:
         """Return whether people are counted in this step."""

@@ -8,8 +8,8 @@ A field leads to the free tiles that belong to its destination (`targets`: the m
 
 A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
 it, and calls `keep`. It is kept until the walls that it goes by (`Ways`) or its prices change; then it is made again, when it
-is asked for. The field that changes over to new prices next is made ahead, some tiles per step, so that no step takes long.
-What is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on a clock.
+is asked for. The field that changes over to new prices next is made ahead, some tiles per step: no step takes long. What is
+in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on a clock.
 
 Dijkstra's algorithm with buckets (Dial, "Shortest-path forest with topological ordering", 1969) instead of a heap: tiles that
 wait to be settled are in a list for each distance, and since no step costs more than LONGEST, as many lists as that serve in
@@ -63,7 +63,7 @@ class FieldInput(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What a worker needs while it makes a field; the first axis is the worker, and last the field that is made ahead."""
+    """What a worker needs while it makes a field; the first axis is the worker, its last row the field made ahead."""
 
     distance: Ints  # [workers, H, W]: cost, -1 for no path
     heads: Ints  # [workers, CIRCLE]: the first tile of each list, or NONE
@@ -87,7 +87,7 @@ class FlowFields:
         most = max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1)
         self._makers = min(workers, max(count, 1), most - rounds or 1)
         makers = self._makers + (rounds and most > 1)
-        self._ahead, self._ahead_by = NONE, tuple[object, ...]()  # the field that is made ahead, and what it goes by
+        self._ahead, self._ahead_by = NONE, tuple[object, ...]((None,) * 3)  # made ahead, and what it goes by
         self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, CIRCLE), np.int32),
                                 np.empty((makers, 2, rows * columns), np.int32), np.full(2, NONE, np.int64))
 
@@ -109,7 +109,7 @@ class FlowFields:
 
         `walls` are the targets and steps of each number in `chosen`.
         """
-        begun = len(walls) == 1 and _are_same(self._ahead_by, (*walls[0], prices.tiles))
+        begun = len(walls) == 1 and all(map(is_, self._ahead_by, (*walls[0], prices.tiles)))
         ahead, plans = self._ahead if begun else NONE, enumerate(walls)
         return tuple(launch(fill_flow_fields, min(workers, self._makers), self.asked, self.made, self.chosen,
                             FieldInput(*both, prices, np.int32(number)), self._scratch, self.fields, ahead, tiles)
@@ -117,8 +117,8 @@ class FlowFields:
 
     def make_ahead(self, goal: int, walls: tuple[Marks, Bytes], prices: Prices, tiles: int) -> tuple[Launch, ...]:
         """Return what settles so many tiles of a field that will go by the new prices; nothing if there are no more."""
-        if goal != self._ahead or not _are_same(self._ahead_by, (*walls, prices.tiles)):
-            self._ahead, self._ahead_by, self._scratch.ahead[0] = goal, (*walls, prices.tiles), NONE
+        if not all(map(is_, self._ahead_by, by := (*walls, prices.tiles))) or goal != self._ahead:
+            self._ahead, self._ahead_by, self._scratch.ahead[0] = goal, by, NONE
         is_wanted = self.made[goal] and self._scratch.ahead[0] and self._makers < len(self._scratch.distance)
         return self.launches((walls,), prices, 1, tiles) if is_wanted else ()
 
@@ -142,10 +142,6 @@ class FlowFields:
         plan = FieldInput(targets, steps, Prices(np.full((2, *targets.shape), PLAIN, np.uint8), none), np.int32(0))
         run((launch(fill_flow_fields, 1, asked, none, none, plan, self._scratch, unused, NONE, 0),))
         return self._scratch.distance[0]
-
-
-def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    return len(some) == len(others) and all(map(is_, some, others))
 
 
 @formula
