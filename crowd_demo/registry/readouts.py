@@ -60,6 +60,9 @@ READOUTS = {
                      "Few is good. They are nudged at random."),
     "queuing": Readout("People behind others who go the same way, or outside a full destination.",
                        "They reconsider their destination after crowd.reconsider_s on average."),
+    "reconsider": Readout("People held up for crowd.stuck_s who may choose another destination: not those on the way to an"
+                          " exit. Each does after crowd.reconsider_s on average.",
+                          "Near 0 where a crowd flows. Many mean that more people want through than fit."),
     "births": Readout("Births per step, mean of the last second.",
                       "New agents are placed at the end of memory."),
     "deaths": Readout("Deaths per step, mean of the last second.",
