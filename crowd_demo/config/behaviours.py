@@ -13,9 +13,9 @@ from pydantic import Field
 
 from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number
 
-LENGTH = "world units"
-SPEED = "world units per second"
-FORCE = "world units / s^2"
+LENGTH = "units"
+SPEED = "units/s"
+FORCE = "units/s^2"
 BIRTH = "birth"
 LAID_OUT = "no: the areas of destinations are laid out by it at the start"
 
