@@ -11,7 +11,7 @@ from textwrap import dedent
 from types import FunctionType, MethodType
 from typing import Any
 
-from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, OptionGroup
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, OptionGroup
 from crowd_demo.cli.main import load_command
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
@@ -48,8 +48,9 @@ OVERLAY_TEXT = """`F10` lists the overlays, which draw over the crowd or on the 
 [Window](../window.md#overlays) explains how to use them. Neither changes the crowd.
 """
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
-CONFIG_TEXT = """Every key of a configuration file, with its default, and with unit and range in brackets. `--set KEY=VALUE` changes one
-on the command line, and `--print-config` prints all values in effect. A *unit* is a world unit: a pixel at zoom 1, 1/26 m for people.
+CONFIG_TEXT = """Every key of a configuration file, with its default, and with unit and range in brackets.
+`--set KEY=VALUE` changes one on the command line, and `--print-config` prints all values in effect.
+A *unit* is a world unit: a pixel at zoom 1, and 1/26 m for people.
 """
 ELSEWHERE = {  # keys whose values another page lists
     "events": "[events of the scenario](../events.md)",
@@ -75,6 +76,7 @@ ATTRIBUTES = {
 PLUGIN_TEXT = """The records in `crowd_demo.registry.entries` with the types and defaults of their fields
 ([how to](../tutorials/behaviour.md)). An entry with an invalid field is left out, and standard error names the field.
 """
+READING_TEXT = "The texts are those of the tooltips. Times are means of the last second unless noted.\n"
 REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
 Times are milliseconds over all frames except the first `warmup_frames`. A value that this system cannot measure is null.
 """
@@ -99,8 +101,7 @@ def pages() -> dict[Path, str]:
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_lists())),
         "python": ("Python API", "[How to use it](../api.md).\n", "\n\n".join(api_entries())),
         "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_lists())),
-        "readings": ("Stages, readings and measures", "The texts are those of the tooltips.\n",
-                   "\n\n".join(reading_lists())),
+        "readings": ("Stages, readings and measures", READING_TEXT, "\n\n".join(reading_lists())),
         "report": ("Report", REPORT_TEXT, "\n\n".join(report_lists())),
         "files": ("File formats", FILE_TEXT, "\n\n".join(
             f"## {title}\n\n{file_format(name)}" for title, name in FILES.items())),
@@ -166,7 +167,8 @@ def setting_lists() -> Iterator[str]:
         text, rows = kind.get("description", ""), list(settings(kind["properties"], kinds, section=f"{name}."))
         for other, found in listed.items():
             if shared := found & set(rows):  # keys that several behaviours have
-                text += f" Keys as in `{other}`: {', '.join(row[0].partition(':')[0] + '`' for row in rows if row in shared)}."
+                names = ", ".join(row[0].partition(":")[0] + "`" for row in rows if row in shared)
+                text += f" All keys of `{other}`." if shared == found else f" Keys as in `{other}`: {names}."
                 rows = [row for row in rows if row not in shared]
         listed[name] = set(rows)
         content = f"{text}\n\n{items(rows)}"
@@ -179,7 +181,8 @@ def settings(properties: Mapping[str, Any], kinds: Mapping[str, Any], prefix: st
     for name, each in properties.items():
         below = [kinds[part["$ref"].rpartition("/")[2]] for part in (each, each.get("items", {}), *each.get("anyOf", ()))
                  if "$ref" in part]
-        choices = f"{', '.join(map(str, each['enum']))}. " if "enum" in each else ""
+        named = all(f"{choice}: " in each.get("description", "") for choice in each.get("enum", ()))
+        choices = "" if named else f"{', '.join(map(str, each['enum']))}; "
         elsewhere = ELSEWHERE.get(section + name, "")
         about = re.sub(r"(\S+) to (\S+\))$", r"\1-\2", each.get("description", ""))
         yield f"`{prefix}{name}: {json.dumps(each.get('default'))}`", elsewhere or choices + about

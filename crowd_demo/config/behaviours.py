@@ -86,10 +86,10 @@ class PeopleSettings(BehaviourSettings):
     destinations: Whole = number(12, 1, 64, "places", "number of destinations, drawn by the seed if the map marks none",
                                  "no: they are drawn at the start")
     destination_spread: Length = number(160, 0, 65_536, LENGTH, "maximum distance of goals from their destination", LAID_OUT)
-    room: Area = number(800, 0, 1_000_000, "square units",
+    room: Area = number(800, 0, 1_000_000, "units^2",
                         "area of all destinations together, per agent; 0: no areas, all are admitted",
                         LAID_OUT)
-    area_per_person: Area = number(405.6, 1, 1_000_000, "square units",
+    area_per_person: Area = number(405.6, 1, 1_000_000, "units^2",
                          "area that one person takes at a destination; when it is full, others queue", LAID_OUT)
     detour: float = number(6.0, 0, 100, "",
                            "a route through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
@@ -154,7 +154,7 @@ class CratesSettings(BehaviourSettings):
 
     half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate", BIRTH)
     half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest crate", BIRTH)
-    rarity: Whole = number(24, 0, 1000, "", "the higher, the rarer are large crates", BIRTH)
+    rarity: Whole = number(24, 0, 1000, "", "how rare large crates are", BIRTH)
     gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
     repulsion: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
     response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")
