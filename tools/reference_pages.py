@@ -248,7 +248,8 @@ def record_lists() -> Iterator[str]:
     for kind in (entries.Plugin, entries.Technique, entries.StageEntry, entries.BehaviourEntry, entries.OverlayEntry,
                  entries.ColourEntry, entries.MeasureEntry):
         yield f"## {kind.__name__}\n\n{inspect.getdoc(kind)}\n\n" + items(
-            (f"`{name}: {each}{f' = {default}' if default else ''}`", comment) for name, each, default, comment in fields(kind))
+            (f"`{name}: {each}{f' = {default}' if default else ''}`", comment)
+            for name, each, default, comment in fields(kind))
     yield "## Types of fields\n\n" + items(
         (f"`{name}`", kind.__metadata__[0].be) for name, kind in vars(entries).items()
         if isinstance(getattr(kind, "__metadata__", [0])[0], entries.Must))
@@ -270,7 +271,8 @@ def report_lists() -> Iterator[str]:
 def reading_lists() -> Iterator[str]:
     """Yield the lists of stages, readings and measures."""
     for part in dict.fromkeys(each.part for each in STAGES.values()):
-        yield f"## Stages of {part}\n\n" + items((f"`{each.name}`", each.about) for each in STAGES.values() if each.part == part)
+        stages = [each for each in STAGES.values() if each.part == part]
+        yield f"## Stages of {part}\n\n{items((f'`{each.name}`', each.about) for each in stages)}"
     yield "## Readings\n\n" + items((f"**{label}**", f"{each.what} {each.good}") for label, each in READOUTS.items())
     yield "## Measures of a run\n\n" + items(
         (f"`{each.name}` ({', '.join(filter(None, (each.unit, each.fold, *each.behaviours)))})", each.why)

@@ -135,11 +135,11 @@ class Technique:
     default: Value  # one of them
     kind: Kind = EXACT  # or APPROXIMATE, or MODEL
     label: Name = ""  # its name in the window
-    why: Text = ""  # its tooltip: what it does
+    why: Text = ""  # its tooltip
     stage: Text = ""  # the stage whose time it changes most
     key: Text = ""  # on the keyboard
     group: Group = NO_GROUP  # where it is listed
-    watch: Text = ""  # the readings to look at when it is switched
+    watch: Text = ""  # readings to look at when it is switched
     source: Text = ""  # its publication
     detail: bool = False  # belongs to the technique above it, and is indented
     range: Numbers = None  # the numbers that are allowed; None: from the least to the greatest choice
