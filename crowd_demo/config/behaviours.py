@@ -72,13 +72,12 @@ class PeopleSettings(BehaviourSettings):
     swerve_ramp: float = number(0.5, 0, 10, "",
                                 "slow_down: gain of room, relative to the wanted room, that causes the maximum turn")
     swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts for the speed")
-    pass_by: float = number(0, 0, 1, "", "slow_down: part of the push against their heading that people ignore"
-                            " when others come towards them")
-    shoulders: float = number(0, 0, 0.35, "", "contact: part of a body by which people held up head on turn their shoulders")
+    pass_by: float = number(0, 0, 1, "", "slow_down: part of the backward push of oncoming people that is ignored")
+    shoulders: float = number(0, 0, 0.35, "", "contact: how much narrower people held up head on get by turning their shoulders")
     reconsider_s: float = number(5, 0, 3600, "seconds",
                                  "mean time until people without progress choose a destination again; 0: never")
-    choice_length: Length = number(260, 0, 65_536, LENGTH, "a destination is chosen half as often for each such length that"
-                                   " crowds add to the route; 0: by area alone")
+    choice_length: Length = number(260, 0, 65_536, LENGTH, "length that crowds add to a route at which its destination is"
+                                   " chosen half as often; 0: by area alone")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same for people who are held up")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")

@@ -92,7 +92,7 @@ class Spawn(Section):
     share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
     box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
     inside: str = Field("", max_length=60, description=(
-        "uniform: in that area of measure.areas alone, if it has free tiles, such as a hall whose walls are torn down later"))
+        "uniform: only in this area of measure.areas, unless it has no free tile"))
 
 
 class Life(Section):
@@ -182,8 +182,8 @@ class Places(Section):
     line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
         "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
-        "names of lines that are doors, with the destination behind each, counted from 0: people who leave there are"
-        " counted, not crossings"))
+        "lines that are doors, each with the number of the destination behind it: people who leave there are counted,"
+        " not crossings"))
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "units", "length of a metre; densities are agents per square metre")
 

@@ -20,7 +20,7 @@ class Readout(NamedTuple):
 READOUTS = {
     # times
     "FPS": Readout("Frames displayed in the last second.",
-                         "60 is smooth. A window that waits for the screen shows no more: compare ms per frame."),
+                         "60 is smooth, and the maximum where the window waits for the screen. Compare ms per frame there."),
     "ms per frame": Readout("Milliseconds per frame: one step, and drawing it.",
                             "Up to 16.7 allows 60 FPS. Card, tours, M and N define a frame alike."),
     "steps per frame": Readout("Steps per displayed frame, mean of the last second.",
