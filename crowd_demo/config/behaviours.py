@@ -73,7 +73,7 @@ class PeopleSettings(BehaviourSettings):
                                 "slow_down: gain of room, relative to the wanted room, that causes the maximum turn")
     swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts for the speed")
     pass_by: float = number(0, 0, 1, "", "slow_down: part of the backward push of oncoming people that is ignored")
-    shoulders: float = number(0, 0, 0.35, "", "contact: how much narrower people held up head on get by turning their shoulders")
+    shoulders: float = number(0, 0, 0.35, "", "contact: how much narrower people held up head on become by a turn")
     reconsider_s: float = number(5, 0, 3600, "seconds",
                                  "mean time until people without progress choose a destination again; 0: never")
     choice_length: Length = number(260, 0, 65_536, LENGTH, "length that crowds add to a route at which its destination is"

@@ -146,7 +146,7 @@ class Technique:
     auto: str = ""  # meaning of its choice `auto`: an attribute of the world, such as "grid.cell"
     off: Value | None = None  # the baseline, if that is not the first choice
     quick: Value | None = None  # an exact choice that compiles much sooner, for a first start
-    inactive: Decides = never  # True or `Unused` while it has no effect; another text is the effect that remains
+    inactive: Decides = never  # True or `Unused` while it has no effect; a text names the effect that remains
     approximate_if: tuple[tuple[str, Value], ...] = ()  # values that make an exact one approximate
     moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
 

@@ -211,7 +211,7 @@ period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 
     options=[
         *crowd_options(),
         option("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)"),
-        option("--seconds", metavar="S", type=seconds, default=4.0, help="seconds for each technique, about (default: %(default)s)"),
+        option("--seconds", metavar="S", type=seconds, default=4.0, help="seconds for each technique (default: %(default)s)"),
         option("--steps", metavar="N", type=count, help="timed steps with each technique, instead of seconds"),
         option("--no-render", action="store_false", dest="render", help="steps only, no pictures"),
         MEASURED])
