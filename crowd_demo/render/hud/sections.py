@@ -82,7 +82,7 @@ SLIDER, SETTING = "slider", "setting"  # targets: the slider of a number, and it
 NUMBER_ROW, HEAD = 16.0, 16.0
 NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 88.0, PAD + 93.0, 70.0
 LEAST_ROWS, MAX_ROWS = 3, 16
-UNITS = {"world units": "u", "world units per second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
+UNITS = {"units": "u", "units/s": "u/s", "units/s^2": "u/s²", "units^2": "u²",
          "seconds": "s", "degrees": "°", "1/s^2": "1/s²"}
 LONGEST_UNIT = 5  # characters: a longer one stands in the tooltip alone
 WIDE = 20.0  # a range whose ends, or whose end and usual value, are so far apart has a logarithmic slider
