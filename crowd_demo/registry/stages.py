@@ -62,7 +62,7 @@ _KNOWN = (
     StageText("blit", "draw", (230, 159, 0), "draws the agents"),
     StageText("overlays", "present", (80, 44, 44), "draws the overlays"),
     StageText("events", "present", (185, 125, 155), "reads keys, mouse and window"),
-    StageText("garbage", "present", (255, 219, 210), "Python's garbage collection, between two frames"),
+    StageText("garbage", "present", (255, 219, 210), "collects Python's garbage, at the end of a frame"),
     StageText("meters", "present", (120, 80, 75),
               "measures errors and the order in memory on a sample, in some frames"),
     StageText("proof", "present", (205, 170, 195),
