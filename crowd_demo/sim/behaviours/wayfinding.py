@@ -202,7 +202,9 @@ class MakeFlowFields(Stage):
         agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
         workers = min(world.workers, fields.asked.shape[0])
         self.ask(world)
-        return (launch(ask_for_fields, workers, agents.columns, agents.count, id_schedule(world.tick, period), fields.asked),
+        count = 0 if fields.asked[0].all() else agents.count
+        return (launch(ask_for_fields, workers if count else 1, agents.columns, count, id_schedule(world.tick, period),
+                       fields.asked),
                 *self.areas.ways.launches_of_fields(world.crowding.prices(world.tick), workers))
 
     def commit(self, world: World) -> None:

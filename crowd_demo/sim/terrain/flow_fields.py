@@ -110,10 +110,10 @@ class FlowFields:
         `walls` are the targets and steps of each number in `chosen`.
         """
         begun = len(walls) == 1 and all(map(is_, self._ahead_by, (*walls[0], prices.tiles)))
-        ahead, plans = self._ahead if begun else NONE, enumerate(walls)
-        return tuple(launch(fill_flow_fields, min(workers, self._makers), self.asked, self.made, self.chosen,
+        ahead, missing = self._ahead if begun else NONE, len(self.made) - int(np.count_nonzero(self.made))
+        return tuple(launch(fill_flow_fields, min(workers, self._makers, max(missing, 1)), self.asked, self.made, self.chosen,
                             FieldInput(*both, prices, np.int32(number)), self._scratch, self.fields, ahead, tiles)
-                     for number, both in plans)
+                     for number, both in enumerate(walls))
 
     def make_ahead(self, goal: int, walls: tuple[Marks, Bytes], prices: Prices, tiles: int) -> tuple[Launch, ...]:
         """Return what settles so many tiles of a field that will go by the new prices; nothing if there are no more."""
