@@ -14,9 +14,9 @@ from typing import NamedTuple
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
-from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, collect, compare, interleave
+from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
-from crowd_demo.measure.experiment import aligned, figure_text, header
+from crowd_demo.measure.experiment import aligned, figure_text, header, result_of
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import kind_of, no_effect, strongest, yaml_word
 from crowd_demo.sim.metrics.locality import locality
@@ -70,7 +70,7 @@ def expectations(technique: Technique, variants: Variants, steps: int) -> Iterat
 
 def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
     """Make `steps` steps with each value, after `WARM_UP` others; return what was measured, the default first."""
-    measured = collect(variants, interleave(variants, block_lengths(steps), WARM_UP))
+    measured = result_of(interleave(variants, block_lengths(steps), WARM_UP))
     hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
     stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
     results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT)
