@@ -18,12 +18,11 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
-import pygame
 
 from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs, Words
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.crowd_variant import CrowdVariant
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
 from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
@@ -270,18 +269,12 @@ class DrawnView(NamedTuple):
         return self._replace(camera=self.camera.band(0, self.camera.size[1]))
 
 
-class SharedPicture:
+class SharedPicture(Picture):
     """A copy of a crowd, drawn by the program's own scene, which meanwhile draws nothing else."""
 
     def __init__(self, view: DrawnView, sim: Simulation) -> None:
-        self._view, self._sim, self._surface = view, sim, plain_surface(view.camera.size)
-
-    def draw(self) -> pygame.Surface:
-        scene, camera, frozen, alpha = self._view
-        with scene.showing(self._sim):
-            self._sim.prepare_picture()
-            scene.draw(self._surface, camera, frozen, alpha)
-        return self._surface
+        self.sim, self.surface = sim, plain_surface(view.camera.size)
+        self.scene, self.camera, self.frozen, self.alpha = view
 
 
 class Pictures(ProofInParts):

@@ -7,11 +7,12 @@ programs that run at once the last one to write wins.
 
 from __future__ import annotations
 
+import math
 import os
 import platform
+import time
 from contextlib import suppress
 from pathlib import Path
-from threading import RLock, Timer
 from typing import Annotated
 
 from pydantic import Field, ValidationError
@@ -76,12 +77,10 @@ def read(path: Path) -> Values:
 class Preferences:
     """The values, and their file; without one, or with one that is broken, nothing is kept."""
 
-    def __init__(self, path: Path | None = None, save_s: float = SAVE_S) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         self.values = Values.model_validate({})
-        self._path, self._save_s = path, save_s
+        self._path, self._due_s = path, math.inf  # when to write the file
         self.news: list[str] = []
-        self._lock = RLock()
-        self._timer: Timer | None = None
         try:
             self.values = read(path) if path else self.values
         except PreferencesError as error:
@@ -97,33 +96,20 @@ class Preferences:
         return configured.model_copy(update=preferred)
 
     def change(self, **values: object) -> None:
-        """Change values, and write them after 1 s."""
+        """Change values; the file is written a second later."""
         changed = self.values.model_copy(update=values)
-        if changed == self.values:
+        if changed != self.values:
+            self.values, self._due_s = changed, min(self._due_s, time.monotonic() + SAVE_S)
+
+    def save(self, now_s: float) -> None:
+        """Write the file, if it is due at this time of `time.monotonic`. Call in every frame; `math.inf` is the end."""
+        if not self._path or self._due_s >= now_s:
             return
-        self.values = changed
-        with self._lock:
-            if self._path and not self._timer:
-                self._timer = Timer(self._save_s, self._save)
-                self._timer.daemon = True
-                self._timer.start()
-
-    def close(self) -> None:
-        """Write the file now, if it is about to be written."""
-        with self._lock:
-            if self._timer:
-                self._timer.cancel()
-                self._save()
-
-    def _save(self) -> None:
-        with self._lock:
-            if not (self._timer and self._path):  # written meanwhile
-                return
-            self._timer = None
-            data = self.values.model_dump(mode="json", exclude_defaults=True)
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                write_file(self._path, (HEADER + (yaml12.dump(data) if data else "")).encode())
-            except OSError as error:
-                self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
-                self._path = None
+        self._due_s = math.inf
+        data = self.values.model_dump(mode="json", exclude_defaults=True)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(self._path, (HEADER + (yaml12.dump(data) if data else "")).encode())
+        except OSError as error:
+            self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
+            self._path = None
