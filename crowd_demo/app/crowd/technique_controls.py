@@ -8,11 +8,11 @@ compiles only where there are no helpers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.screen.notices import Notices
@@ -26,15 +26,15 @@ from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect
 from crowd_demo.render.hud.status import Mark, RunningJob
 from crowd_demo.sim.actions import Switch
 
+Choice = TypeVar("Choice", bound=Value)
 MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
 EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
 BESIDE, COLOUR_MODE = "beside", "colour mode"  # owners of other requests: the second crowd, and the colour mode
 
 
-def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
+def next_choice(choices: Sequence[Choice], value: Choice, backwards: bool = False) -> Choice:
     """The choice after a value, or before it; of a value that is no choice the first, or the last."""
-    choices = technique.choices
     if value not in choices:
         return choices[-1 if backwards else 0]
     return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
@@ -208,12 +208,12 @@ class Techniques:
         technique, off = BY_PATH[path], BY_PATH[path].baseline
         value = self._crowd.sim.optimizations.get(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
-            value = next_choice(technique, value, backwards=shift and not technique.has_off)
+            value = next_choice(technique.choices, value, backwards=shift and not technique.has_off)
         elif value != off:
             value = off
         else:  # as before it was off, or else as configured, by default, or the first choice that is not off
             configured = self._crowd.config.optimizations.get(path)
-            values = self.previous.get(path, configured), configured, technique.default, next_choice(technique, off)
+            values = self.previous.get(path, configured), configured, technique.default, next_choice(technique.choices, off)
             value = next(value for value in values if value != off)
         self._ask(path, value)
 

@@ -106,9 +106,9 @@ class SideBySide:
         if not self.second:
             self.toggle()
         elif self.request:
-            value = next_choice(self._technique, self.request.value, backwards)
+            value = next_choice(self._technique.choices, self.request.value, backwards)
             if value == self._techniques.value(self._technique.path):
-                value = next_choice(self._technique, value, backwards)
+                value = next_choice(self._technique.choices, value, backwards)
             self._choose(value)
 
     def change_number(self, steps: int) -> None:
@@ -230,7 +230,8 @@ def other_value(technique: Technique, present: Value) -> Value:
     """
     if present == technique.baseline:
         return next(choice for choice in reversed(technique.choices) if choice != present)
-    return next_choice(technique, present) if are_exact(technique, (present, technique.baseline)) else technique.baseline
+    one_crowd = are_exact(technique, (present, technique.baseline))
+    return next_choice(technique.choices, present) if one_crowd else technique.baseline
 
 
 def are_exact(technique: Technique, values: Iterable[Value], get: Callable[[str], Value] | None = None) -> bool:
