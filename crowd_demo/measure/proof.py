@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs, Words
+from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
@@ -298,17 +298,13 @@ class Pictures(ProofInParts):
             drawn = []
             for values, digest in zip(self._values, digests, strict=True):
                 set_values(replica.optimizations, values)
-                drawn.append(self._draw(replica, camera))
+                picture = SharedPicture(self._view._replace(camera=camera), replica)
+                drawn.append(frame_of(picture.draw()) & np.uint32(0xFFFFFF))
                 digest.update(drawn[-1].data)
                 ordered &= replica.optimizations.depth != "off"
                 yield
             pixels, differing = pixels + drawn[0].size, differing + int((drawn[0] != drawn[1]).sum())
         self.finding = _pictures_finding(differing / max(pixels, 1), [digest.hexdigest() for digest in digests], ordered)
-
-    def _draw(self, replica: Simulation, camera: Camera) -> Words:
-        """Draw the copy: uint32[height, width]."""
-        picture = SharedPicture(self._view._replace(camera=camera), replica)
-        return frame_of(picture.draw()) & np.uint32(0xFFFFFF)
 
 
 def bands(camera: Camera) -> Iterator[Camera]:

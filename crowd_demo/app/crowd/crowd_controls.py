@@ -126,13 +126,10 @@ class CrowdControls:
 
     def restart(self) -> None:
         """Start again with the same seed, the present number of agents and techniques, and what was built or set by hand."""
-        self._crowd.apply(self._restart)
-        self._notices.add("started again", "restart")
-
-    def _restart(self) -> None:
         crowd = self._crowd
         try:
             crowd.go_on_with(crowd.at_its_start(crowd.agents_asked), crowd.sim.tick)
+            self._notices.add("started again", "restart")
         except ValueError as error:
             self._notices.add(f"cannot start again: {error}", "restart")
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -215,8 +214,8 @@ class Tools:
     def undo(self) -> None:
         """Undo the last stroke, of which the rest is carried out first."""
         self.end()
-        self._crowd.apply(partial(self.work, at_once=True))
-        self._crowd.apply(self._undo.undo)
+        self.work(at_once=True)
+        self._undo.undo()
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -294,9 +293,6 @@ class Undo:
         crowd.by_hand = self.by_hand
         self._gesture = 0  # the present press of a key or of the mouse
         self._said = False  # what the difference to the timeline is
-
-    def ask_redo(self) -> None:
-        self._crowd.apply(self.redo)
 
     @property
     def present(self) -> Entries:

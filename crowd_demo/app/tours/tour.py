@@ -240,7 +240,7 @@ class TourPlayer:
         elif self._restart_due:
             self._restart_due = False
             self._wait()
-            self.program.controls.restart()
+            self.program.crowd.apply(self.program.controls.restart)
         elif self._is_enough():
             self._keep_numbers(self._measured())
             if self._hurried:

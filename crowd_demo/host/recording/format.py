@@ -100,7 +100,11 @@ class Begin(_Line):
             case dict(config), None:
                 parts.append(Part(config_of(config), map_digest=self.map_digest))
             case None, str(text):
-                snapshot = decode(_from_base64(text))
+                try:
+                    saved = base64.b64decode(text, validate=True)
+                except ValueError:
+                    raise ValueError("is damaged: a snapshot is not valid base64") from None
+                snapshot = decode(saved)
                 parts.append(Part(snapshot.config, snapshot, first=snapshot.tick, end=snapshot.tick))
             case _:
                 raise ValueError("a beginning needs a configuration or a snapshot")
@@ -192,13 +196,6 @@ def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
             yield base64.b64encode(piece[:whole])
             rest = piece[whole:]
     yield base64.b64encode(rest)
-
-
-def _from_base64(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except ValueError:
-        raise ValueError("is damaged: a snapshot is not valid base64") from None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
