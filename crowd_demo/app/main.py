@@ -152,7 +152,7 @@ class Session:
 
     def _say_how_it_ended(self, program: Program) -> int:
         """Say how a replay went, what came of a scenario, and whether the recording was written; return an exit code."""
-        from crowd_demo.measure.outcome import asks, lines_of, outcome_of
+        from crowd_demo.app.crowd.crowd_controls import asks, lines_of, outcome_of
 
         if self.player:
             aside = self.options.report == STDOUT
@@ -250,8 +250,8 @@ class Session:
 
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
+        from crowd_demo.app.crowd.crowd_controls import as_report, asks, outcome_of
         from crowd_demo.host.report import report, write_report
-        from crowd_demo.measure.outcome import as_report, asks, outcome_of
 
         code = OK
         loop.program.files.finish(WRITE_S)

@@ -25,7 +25,7 @@ from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.extras.export.trajectories import write
-from crowd_demo.host.recording.saves import write_save
+from crowd_demo.host.recording.format import write_save
 from crowd_demo.registry import plugins
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesEr
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.loader import ConfigError, ReadConfig, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
-from crowd_demo.host.recording.saves import with_overrides
+from crowd_demo.host.recording.format import with_overrides
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
