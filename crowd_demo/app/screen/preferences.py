@@ -15,13 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from crowd_demo.config import yaml12
-from crowd_demo.config.explain import explain
+from crowd_demo.config.loader import ConfigError, read_section
 from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
-from crowd_demo.config.yaml12 import Location, Mistake
+from crowd_demo.config.yaml12 import dump
 from crowd_demo.host.files import write_file
 from crowd_demo.registry.texts import reason
 
@@ -40,10 +39,6 @@ class Values(HudSettings):
     size: Size | None = Field(None, description="[width, height] of the window in pixels")
 
 
-class PreferencesError(ValueError):
-    """What is wrong with the file, in a line that names file, line and key."""
-
-
 def user_file() -> Path | None:
     """The file of this user's preferences; None where there is no home, or none are wanted: the variable is empty."""
     if (chosen := os.environ.get(VARIABLE)) is not None:
@@ -58,20 +53,8 @@ def user_file() -> Path | None:
 
 
 def read(path: Path) -> Values:
-    """The values in a file, the defaults if there is none. Raises PreferencesError."""
-    if not os.path.lexists(path):
-        return Values.model_validate({})
-    try:
-        document = yaml12.read_file(path)
-        mistakes = document.mistakes
-        if not mistakes:
-            return Values.model_validate(document.data)
-    except yaml12.UnreadableError as error:
-        mistakes = error.mistakes
-    except ValidationError as error:
-        start = Location(str(path), 1)
-        mistakes = [Mistake(document.locations.get(key, start), key, text) for key, text in explain(error, Values)]
-    raise PreferencesError(str(min(mistakes)))
+    """The values in a file, the defaults if there is none. Raises ConfigError."""
+    return read_section(Values, path, Path)[0] if os.path.lexists(path) else Values.model_validate({})
 
 
 class Preferences:
@@ -83,9 +66,9 @@ class Preferences:
         self.news: list[str] = []
         try:
             self.values = read(path) if path else self.values
-        except PreferencesError as error:
+        except ConfigError as error:
             self._path = None
-            self.news.append(f"{error} (preferences are not used)")
+            self.news.append(f"{error.lines[0]} (preferences are not used)")
 
     def window(self, configured: WindowSettings) -> WindowSettings:
         """The settings of the window, with what is preferred where the configuration does not say."""
@@ -109,7 +92,7 @@ class Preferences:
         data = self.values.model_dump(mode="json", exclude_defaults=True)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_file(self._path, (HEADER + (yaml12.dump(data) if data else "")).encode())
+            write_file(self._path, (HEADER + (dump(data) if data else "")).encode())
         except OSError as error:
             self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
             self._path = None

@@ -16,7 +16,7 @@ from crowd_demo.app.dialogs.panel_controls import PanelControls
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
+from crowd_demo.app.screen.preferences import HEADER, Preferences, Values, read, user_file
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.loader import ConfigError, ReadConfig, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
 
 def test_a_missing_or_empty_file_is_no_mistake(file: Path) -> None:
     assert read(file) == read(written(file, "")) == read(written(file, HEADER))
-    with pytest.raises(PreferencesError):
+    with pytest.raises(ConfigError):
         read(file.parent)
 
 
