@@ -217,43 +217,12 @@ def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
 
 def hash_of(sim: Simulation) -> Generator[None, None, str]:
     """`Simulation.state_hash`, a column at a time."""
-    return (yield from _hash_of(sim.agents.matrix[:, :sim.agents.count], sim.tick, sim.agents.handles.limit))
-
-
-def _hash_of(columns: Ints, tick: int, limit: int) -> Generator[None, None, str]:
-    """The hash of columns, of which the first has ids below the limit."""
-    digest, order = begun_hash(tick, columns.shape[1]), in_order(columns[0], limit)
+    columns = sim.agents.matrix[:, :sim.agents.count]
+    digest, order = begun_hash(sim.tick, sim.agents.count), in_order(columns[0], sim.agents.handles.limit)
     for column in columns:
         yield
         digest.update(np.ascontiguousarray(column[order]).data)
     return digest.hexdigest()
-
-
-class SameTickHashes:
-    """The state hashes of crowds at the same tick, made in parts while they go on: `found`, and the tick."""
-
-    def __init__(self, *sims: Simulation) -> None:
-        self.found, self.tick = tuple[str, ...](), -1
-        self._sims = sims
-        self._copies: list[Ints] = []
-
-    def parts(self) -> Iterator[None]:
-        """Copy the crowds, and hash the copies; or at first provide memory. All are at one tick before each part."""
-        if [copy.shape for copy in self._copies] != [sim.agents.matrix.shape for sim in self._sims]:
-            self._copies = [np.empty_like(sim.agents.matrix) for sim in self._sims]
-            for copy in self._copies:
-                yield from touch(copy)
-            return
-        tick, copied = self._sims[0].tick, list[tuple[Ints, int]]()
-        for copy, sim in zip(self._copies, self._sims, strict=True):
-            count = sim.agents.count
-            copy[:, :count] = sim.agents.matrix[:, :count]
-            copied.append((copy[:, :count], sim.agents.handles.limit))
-        hashes = []
-        for columns, limit in copied:
-            yield
-            hashes.append((yield from _hash_of(columns, tick, limit)))
-        self.found, self.tick = tuple(hashes), tick
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------
