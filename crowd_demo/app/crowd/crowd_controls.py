@@ -109,12 +109,8 @@ class CrowdControls:
 
     def drag_agents(self, steps: int) -> None:
         """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""
-        if self._crowd.player:
-            return
-        count = self._crowd.agents_asked
-        for _ in range(abs(steps)):
-            count = int(next_number(AGENTS, count, 1 if steps > 0 else -1))
-        self.populate(count)
+        if not self._crowd.player:
+            self.populate(int(next_number(AGENTS, self._crowd.agents_asked, steps)))
 
     def let_happen(self) -> None:
         """Let the event happen that is left to a hand and comes next, or say that there is none."""

@@ -40,19 +40,21 @@ def next_choice(choices: Sequence[Choice], value: Choice, backwards: bool = Fals
     return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
 
 
-def next_number(numbers: Range, value: float, direction: int) -> Value:
-    """The next number above (direction 1) or below (-1), clamped to the range.
+def next_number(numbers: Range, value: float, steps: int) -> Value:
+    """The number that many steps above, or below where they are negative, clamped to the range.
 
     The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both
     directions. The unit is 1, or the least number of a range that begins between 0 and 1.
     """
     unit = min(numbers.low or 1, 1)
-    units = round(value / unit, 6)
-    at = units if direction > 0 else units * (1 - 1e-9)
-    power = 10 ** math.floor(math.log10(max(at, 10)) - 1)
-    step = int(power * (1 if at < 20 * power else 2 if at < 50 * power else 5))
-    units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
-    return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
+    for _ in range(abs(steps)):
+        units = round(value / unit, 6)
+        at = units if steps > 0 else units * (1 - 1e-9)
+        power = 10 ** math.floor(math.log10(max(at, 10)) - 1)
+        step = int(power * (1 if at < 20 * power else 2 if at < 50 * power else 5))
+        units = (math.floor(units / step) + 1 if steps > 0 else math.ceil(units / step) - 1) * step
+        value = min(max(round(units * unit, 6), numbers.low), numbers.high)
+    return numbers.kind(value)
 
 
 @dataclass
@@ -227,7 +229,7 @@ class Techniques:
         for path, value in values.items():
             self.switcher.request(path, value, follows=True)
 
-    def change_number(self, direction: int) -> None:
+    def change_number(self, steps: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
         technique, sim = BY_PATH[self.touched or TOUCHED_FIRST], self._crowd.sim
         name, path, numbers = technique.label.strip(), technique.path, technique.numbers
@@ -238,20 +240,18 @@ class Techniques:
         before = sim.resolve_auto(path) if asked == "auto" else asked
         if isinstance(before, str):
             before = numbers.low
-        value = next_number(numbers, float(before), direction)
+        value = next_number(numbers, float(before), steps)
         if value == before:
-            self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
+            self._notices.add(f"{name}: {hud_word(value)}, the {'most' if steps > 0 else 'least'}", path)
         else:
             self._ask(path, value)
             self._say(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
         """Change a number by so many steps; in a replay do nothing."""
-        if self._crowd.player:
-            return
-        self.touched = path
-        for _ in range(abs(steps)):
-            self.change_number(1 if steps > 0 else -1)
+        if not self._crowd.player:
+            self.touched = path
+            self.change_number(steps)
 
     def _ask(self, path: str, value: Value) -> None:
         self.touched = path

@@ -116,11 +116,8 @@ class SideBySide:
     def change_number(self, steps: int) -> None:
         """Change the number on the right by so many steps, if it is one."""
         numbers = self._technique.numbers
-        if not self.request or not numbers or isinstance(value := self.request.value, str):
-            return
-        for _ in range(abs(steps)):
-            value = next_number(numbers, float(value), 1 if steps > 0 else -1)
-        self._choose(value)
+        if self.request and numbers and not isinstance(value := self.request.value, str):
+            self._choose(next_number(numbers, float(value), steps))
 
     def _choose(self, value: Value) -> None:
         technique = self._technique
