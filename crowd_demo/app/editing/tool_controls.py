@@ -308,13 +308,11 @@ class Undo:
         """Carry out what a key, a slider or a dialog has asked for."""
         path = getattr(action, "path", "")
         what = BY_PATH[path].label.strip() if path in BY_PATH else path or action.about
-        self._crowd.begin_new_future()
         self._do(action, action.inverse(self._crowd.sim) if isinstance(action, Edit) else (), what,
                  (self._gesture, type(action), path))
 
     def carry_out(self, action: Action, what: str, stroke: object) -> None:
         """Carry out an action of a stroke, unless it would change nothing."""
-        self._crowd.begin_new_future()
         inverses = action.inverse(self._crowd.sim) if isinstance(action, Edit) else ()
         if inverses or not isinstance(action, Edit):
             self._do(action, inverses, what, stroke)
