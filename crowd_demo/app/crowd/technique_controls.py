@@ -29,7 +29,6 @@ from crowd_demo.sim.actions import Switch
 Choice = TypeVar("Choice", bound=Value)
 MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
-EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
 BESIDE, COLOUR_MODE = "beside", "colour mode"  # owners of other requests: the second crowd, and the colour mode
 
 
@@ -142,8 +141,8 @@ class Switcher:
         """
         for launch in self._ahead.missing(options):
             yield f"compiling {kernel_name(launch)}"
-            self.compilers.want((launch,), options, owner=EXPERIMENT)
-            self.compilers.work(lambda *_: None, here=False, owner=EXPERIMENT)
+            self.compilers.want((launch,), options)
+            self.compilers.work(lambda *_: None, here=False)
 
     @property
     def busy(self) -> bool:
@@ -158,7 +157,7 @@ class Switcher:
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
         """Start compiling the launches that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        self.compilers.want(launches, asked, owner=self)
+        self.compilers.want(launches, asked)
         if not launches:
             self.job = RunningJob("compiling")
         elif not self.busy:
@@ -167,7 +166,7 @@ class Switcher:
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
         with compiling_beside_frames():
-            self.compilers.work(self._show_progress, here=False, owner=self)
+            self.compilers.work(self._show_progress, here=False)
 
     def _show_progress(self, kernel: str, done: int, total: int) -> None:
         self.job = RunningJob(f"compiling {kernel}", done / max(total, 1), f"{done} of {total}")
