@@ -6,7 +6,6 @@ later.
 
 from __future__ import annotations
 
-import math
 import sys
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, NoReturn
@@ -167,7 +166,7 @@ class Session:
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
         code = self.quitting.code or self._end_trace(code)
-        self.preferences.save(math.inf)
+        self.preferences.save()
         self._leave_compiling(self.loop)
         if self.worker.busy or any(thread.busy for thread in self.compiling):
             end_process(code)
@@ -191,7 +190,7 @@ class Session:
 
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
-        self.preferences.save(math.inf)
+        self.preferences.save()
         self._end_trace(FAILED)
         self._leave_compiling(self.loop, LAST_KERNEL_S)
 

@@ -84,9 +84,9 @@ class Preferences:
         if changed != self.values:
             self.values, self._due_s = changed, min(self._due_s, time.monotonic() + SAVE_S)
 
-    def save(self, now_s: float) -> None:
-        """Write the file, if it is due at this time of `time.monotonic`. Call in every frame; `math.inf` is the end."""
-        if not self._path or self._due_s >= now_s:
+    def save(self, by_s: float = math.inf) -> None:
+        """Write the file, if that is due by this time of `time.monotonic`. Call in every frame, and at the end without one."""
+        if not self._path or self._due_s >= by_s:
             return
         self._due_s = math.inf
         data = self.values.model_dump(mode="json", exclude_defaults=True)

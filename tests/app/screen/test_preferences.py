@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import subprocess
@@ -50,12 +49,12 @@ def panels_of(preferences: Preferences, *overrides: str) -> PanelControls:
 def test_what_is_changed_is_there_next_time(file: Path) -> None:
     preferences = Preferences(file)
     preferences.change(theme="dark", scale=1.0)
-    preferences.save(math.inf)
+    preferences.save()
     assert not file.exists(), "nothing has changed"
     preferences.change(theme="light", scale=1.4)
     preferences.change(opened=("graph", "step"), size=(800, 600))
     assert not file.exists()
-    preferences.save(math.inf)
+    preferences.save()
     assert Preferences(file).values == preferences.values
     assert read(file).model_dump(exclude_defaults=True) == {
         "theme": "light", "scale": 1.4, "opened": ("graph", "step"), "size": (800, 600)}
@@ -70,7 +69,7 @@ def test_a_change_is_written_soon_and_many_changes_once(file: Path, monkeypatch:
     preferences.save(time.monotonic())
     assert not writes
     preferences.save(time.monotonic() + module.SAVE_S)
-    preferences.save(math.inf)
+    preferences.save()
     assert writes == [f"{HEADER}scale: 1.4\n".encode()]
 
 
@@ -78,8 +77,8 @@ def test_the_last_of_two_programs_wins(file: Path) -> None:
     one, other = Preferences(file), Preferences(file)
     one.change(theme="light")
     other.change(units="ms")
-    one.save(math.inf)
-    other.save(math.inf)
+    one.save()
+    other.save()
     assert read(file).model_dump(exclude_defaults=True) == {"units": "ms"}
     assert [path.name for path in file.parent.iterdir()] == ["preferences.yaml"]
 
@@ -99,7 +98,7 @@ def test_a_broken_file_costs_one_line_and_is_kept(file: Path, text: str, line: s
     assert news.startswith(f"{file}:{line}") and "\n" not in news
     assert preferences.values.model_dump(exclude_defaults=True) == {}
     preferences.change(scale=1.4)
-    preferences.save(math.inf)
+    preferences.save()
     assert file.read_text("utf-8") == text
 
 
@@ -107,7 +106,7 @@ def test_a_file_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
     preferences = Preferences(written(tmp_path / "file", "") / "preferences.yaml")
     for scale in 1.1, 1.25:
         preferences.change(scale=scale)
-        preferences.save(math.inf)
+        preferences.save()
     (news,) = preferences.news
     assert "cannot keep preferences in" in news
 
@@ -187,7 +186,7 @@ def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path)
     panels.fold("graph")
     panels.unfold("memory")
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "full", "opened": ("memory",)}
-    preferences.save(math.inf)
+    preferences.save()
     kept = Preferences(file)
     again = panels_of(kept)
     assert again.now == panels.now._replace(theme="dark", graph_fits=0)
