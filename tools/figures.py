@@ -52,8 +52,8 @@ def main(argv: list[str]) -> int:
         return 2
     report = json.loads(Path(argv[0]).read_text("utf-8"))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
-    machine = report["machine"]
-    about = f"crowd-demo ablate --config 20k; {date.today()}, {commit.stdout.strip()}, {machine['cpu']}, {machine['cores']} cores"
+    machine = f"{report['machine']['cpu']}, {report['machine']['cores']} cores"
+    about = f"crowd-demo ablate --config 20k; {date.today()}, {commit.stdout.strip()}, {machine}"
     page = ROOT / "README.md"
     page.write_text(PART.sub(lambda _: worth(report, about), page.read_text("utf-8")), "utf-8")
     return 0
