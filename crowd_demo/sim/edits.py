@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -158,15 +159,12 @@ class BringIn:
         return world.agents.handles.free_ids(self.count)
 
 
-@action("take_out")
-@dataclass(frozen=True)
-class TakeOut:
-    """Remove all agents that are no farther from a point."""
+class _Removal(ABC):
+    """Base of actions that remove agents, which an undo puts back."""
 
-    x: Coordinate
-    y: Coordinate
-    radius: Radius
-    about: ClassVar[str] = "agents were taken out"
+    @abstractmethod
+    def _ids(self, world: World) -> Ints:
+        """Return the ids of those agents."""
 
     def apply(self, world: World) -> None:
         world.remove_agents(self._ids(world))
@@ -174,6 +172,17 @@ class TakeOut:
     def inverse(self, world: World) -> tuple[Action, ...]:
         ids = self._ids(world)
         return (PutBack.of(world, ids),) if len(ids) else ()
+
+
+@action("take_out")
+@dataclass(frozen=True)
+class TakeOut(_Removal):
+    """Remove all agents that are no farther from a point."""
+
+    x: Coordinate
+    y: Coordinate
+    radius: Radius
+    about: ClassVar[str] = "agents were taken out"
 
     def _ids(self, world: World) -> Ints:
         columns, count = world.agents.columns, world.agents.count
@@ -184,18 +193,11 @@ class TakeOut:
 
 @action("remove")
 @dataclass(frozen=True)
-class Remove:
+class Remove(_Removal):
     """Remove agents by their ids and generations; whoever has left already is ignored."""
 
     handles: Handles
     about: ClassVar[str] = "agents were taken out"
-
-    def apply(self, world: World) -> None:
-        world.remove_agents(self._ids(world))
-
-    def inverse(self, world: World) -> tuple[Action, ...]:
-        ids = self._ids(world)
-        return (PutBack.of(world, ids),) if len(ids) else ()
 
     def with_handles(self, new: Mapping[tuple[int, int], tuple[int, int]]) -> Remove:
         """The same agents, some of whom have new handles since they came back."""
