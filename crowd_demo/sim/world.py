@@ -378,8 +378,3 @@ class World:
             raise ValueError(NO_AREAS)
         self.ways.move_goal(number, tile)
         self.behaviour.send_on(self, number)
-
-    def follow(self, ways: Ways) -> None:
-        """Have what people find their ways by follow the walls."""
-        self.ways = ways
-        self.parts.append(ways)

@@ -318,7 +318,7 @@ class GpuExchange(MadeOf[ExchangePeople]):
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
         return (crowd.launch(exchange_people_each, agents, columns, agents, destinations_of(crowd, self.stage.areas),
-                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world.tick)),)
+                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world)),)
 
 
 class GpuWalk(GpuMove):

@@ -232,11 +232,10 @@ class People(Behaviour):
 
     def stages(self, world: World) -> Sequence[Stage]:
         areas = DestinationAreas(world, self.settings, self.agents)
-        world.follow(areas.ways)
-        ways_out = WaysOut(areas)
-        world.parts.append(ways_out)
-        return (FollowWalls(areas), ways_out, ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
-                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas),
+        world.ways, ways_out = areas.ways, WaysOut(areas)
+        world.parts += areas.ways, ways_out
+        return (FollowWalls(areas), ways_out, ExchangePeople(areas), CheckSight(), LookForCrowds(), MakeFlowFields(areas),
+                TakeHeadings(), Admit(areas), Walk(areas),
                 *contact_passes(self.settings.body, self.settings.shoulders))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
