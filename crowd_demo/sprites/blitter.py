@@ -8,7 +8,7 @@ Pixels are those of pygame's premultiplied blend. Cost: the rows of the sprites 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
@@ -178,8 +178,8 @@ class SpriteSheet:
             if wide:
                 rows = pixels[start:start + high * padded(wide)].reshape(high, padded(wide))
                 rows[:, :wide] = frame_of(cell.subsurface((x, y, wide, high)).copy())
-        self._in_order = lru_cache(lambda masks: self._pixels if masks == MASKS else self._swapped())
 
+    @cached_property
     def _swapped(self) -> Pixels:
         """The pixels with red and blue exchanged."""
         red, blue = self._pixels.pixels >> np.uint32(16) & np.uint32(255), self._pixels.pixels & np.uint32(255)
@@ -192,7 +192,7 @@ class SpriteSheet:
         fits = tuple(masks) in (MASKS, MASKS[::-1]) and alpha & 0xFFFFFFFF in (0, ALPHA)
         if screen.get_bitsize() != 32 or not fits:
             raise ValueError("screen: must have 32 bits per pixel, alpha or nothing in the highest byte, red or blue next")
-        return self._in_order(tuple(masks))
+        return self._pixels if tuple(masks) == MASKS else self._swapped
 
 
 def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: ArrayLike, frame: ArrayLike = 0,
