@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.recording.saves import newest, read_save
+from crowd_demo.host.recording.format import newest, read_save
 from crowd_demo.sim.simulation import Simulation
 
 

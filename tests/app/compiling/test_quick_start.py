@@ -17,7 +17,7 @@ from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.host.compiling.compilers import QUICK_AGENTS, quick_values
-from crowd_demo.host.recording.saves import newest, read_save
+from crowd_demo.host.recording.format import newest, read_save
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.actions import Switch

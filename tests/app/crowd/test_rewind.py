@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pygame
 import pytest
@@ -168,7 +169,9 @@ def test_going_back_and_arriving_take_one_snapshot_each_and_a_new_future_is_not_
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     driven.frames(40)
     taken: list[int] = []
-    monkeypatch.setattr(crowd, "_hash", lambda sim: taken.append(sim.tick) or in_thread(lambda: "1" * 32, "test"))
+    hashing = SimpleNamespace(submit=lambda job: taken.append(job.__self__.tick) or in_thread(lambda: "1" * 32, "test"))
+    monkeypatch.setattr(crowd, "beside_frames", lambda: hashing)
+    driven.program.crowd.timeline.check = crowd.ReplayCheck()
     newest = driven.program.sim.tick
     for _ in range(5):
         driven.press("backspace")

@@ -12,8 +12,9 @@ from crowds import simulation
 
 import crowd_demo
 from crowd_demo.cli import main
+from crowd_demo.config.loader import load_config
+from crowd_demo.extras.lab.claims.claim import CrowdArm
 from crowd_demo.extras.lab.sweep import NOTE, WARM_UP, expectations
-from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.measure.experiment import figure_text
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -109,7 +110,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 
 
 def test_what_will_be_slow_is_said_before() -> None:
-    brute = {"none": CrowdVariant(simulation("1k", agents=100, optimizations__neighbours="none"))}
+    brute = {"none": CrowdArm(load_config("1k", ["agents=100", "optimizations.neighbours=none"]))}
     assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
     (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
     assert line == "neighbours=none: all pairs are tested, which may take 333 s"
