@@ -19,8 +19,6 @@ from crowd_demo.registry.techniques import TECHNIQUES
 
 pytestmark = pytest.mark.quick
 
-ROOT = Path(__file__).parents[2]
-
 
 def fields(schema, prefix=""):
     """(path, schema) of every key that is no section."""

@@ -12,7 +12,6 @@ from versus import no_compiling, pair, versus
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.ablation import (
     AS_SHOWN,
-    MEMORY_NOTE,
     PATIENCE,
     Ablation,
     Limits,
@@ -70,15 +69,6 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     assert str(table).splitlines()[1].startswith("neighbours: sorted    none     2.00")
 
 
-@pytest.mark.usefixtures("made_up")
-def test_the_notes_say_what_off_is_for_memory_where_the_table_has_it() -> None:
-    with_memory, without = ablation(), ablation(("simd", "cull"))
-    for each in (with_memory, without):
-        list(each.run())
-    assert MEMORY_NOTE in with_memory.notes()[0].splitlines() and MEMORY_NOTE not in without.notes()[0]
-    assert without.notes()[0].splitlines()[0].endswith(AS_SHOWN)
-
-
 def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
         yield 0.5
@@ -91,17 +81,6 @@ def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch:
     assert (*row[4:6], *row[8:10]) == ("too noisy to tell", "0.50-1.50", "no difference", "0.91-1.09")
     assert found.rows[0].found.line(True, False) == (
         "on against off: step too noisy to tell (95%: 0.50-1.50), frame no difference (95%: 0.91-1.09), same crowd")
-
-
-@pytest.mark.usefixtures("made_up")
-def test_who_leaves_has_what_was_measured_to_its_end() -> None:
-    found = ablation()
-    run = found.run()
-    while not found.rows:
-        next(run)
-    del run
-    assert [row.technique.path for row in found.rows] == ["neighbours"] and not found.done
-    assert found.record()["complete"] is False and len(found.table().rows) == 1
 
 
 @pytest.mark.usefixtures("made_up")
@@ -176,13 +155,6 @@ def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> N
     assert 0 < found.found.stage.a.value < found.found.step.a.value
     assert [row[0] for row in found.table().rows] == ["interaction", "step", "frame"]
     assert found.record()["stage"]
-
-
-def test_a_stage_that_one_value_does_without_has_no_row() -> None:
-    found = measurement("reorder.when", "off")
-    found.found = versus(2.0)
-    assert [row[0] for row in found.table().rows] == ["step", "frame"]
-    assert found.notes() == ["same crowd", AS_SHOWN, MEMORY_NOTE]
 
 
 def apart(found: Comparison) -> Comparison:
@@ -310,12 +282,6 @@ def test_brute_force_that_would_take_minutes_is_refused() -> None:
     assert crowds.too_slow({"simd": False}) == ""
 
 
-def test_three_crowds_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.measure.ablation.available_bytes", lambda: 1 << 10)
-    with pytest.raises(ValueError, match="three crowds of 150 need about 0 MB, and 0 MB are free"):
-        crowds_of(simulation(**{**FLOCK, **SMALL}))
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize(("all_s", "warm_up", "blocks"), [
     (0.001, 10, [10] * 12), (0.1, 8, [6] * 6 + [4]), (1.0, 0, [1] * 6), (2.0, 0, [1] * 6), (4.0, 0, [1] * 4), (100.0, 0, [1])])
@@ -323,9 +289,3 @@ def test_slow_crowds_make_fewer_steps_in_shorter_blocks(all_s: float, warm_up: i
     limits = Limits(seconds=4.0)
     assert (limits.warm_up(all_s), limits.blocks(all_s)) == (warm_up, blocks)
     assert sum(blocks) * all_s <= PATIENCE * limits.seconds or blocks == [1]
-
-
-@pytest.mark.quick
-def test_a_number_of_steps_is_made_whatever_it_takes() -> None:
-    limits = Limits(seconds=4.0, steps=25)
-    assert limits.warm_up(100.0) == 10 and sum(limits.blocks(100.0)) == 25

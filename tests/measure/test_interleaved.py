@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.measure.comparison import BlockTimes, TimedBlock, whole_steps
+from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 from crowd_demo.measure.interleaved import BLOCK_MS, FRAME, InterleavedTiming, effect_of
 
 pytestmark = pytest.mark.quick
@@ -49,12 +49,6 @@ def test_factors_are_those_of_the_times() -> None:
     assert (found.changed_most("step"), found.changed_most("draw")) == ("interaction", "blit")
 
 
-def test_so_are_those_of_pictures() -> None:
-    found = turns_of(MadeUp(2, draw_ms=4), MadeUp(2, draw_ms=2, seed=1))
-    assert found.effect("draw").ratio.value == 0.5 and found.effect(FRAME).ratio.value == pytest.approx(2 / 3, rel=0.02)
-    assert found.effect("step").verdict == "no difference"
-
-
 def test_both_make_the_same_steps_and_each_goes_first_in_turn() -> None:
     old, new = MadeUp(1.5), MadeUp(1, seed=1)
     order = list[str]()
@@ -76,11 +70,6 @@ def test_a_sort_counts_with_its_share_of_the_steps() -> None:
     step = found.effect("step")
     assert (step.a.value, step.b.value) == pytest.approx((1 + 6 / 5, 1 + 6 / 10), rel=0.1)
     assert step.verdict == "faster"
-
-
-def test_steps_that_all_have_a_stage_are_left_whole() -> None:
-    block = MadeUp(1, sort_every=1).run(4)
-    assert set(whole_steps([block])[0].times_ms) == {"step", "draw"}
 
 
 def test_fewer_than_three_turns_have_no_interval() -> None:

@@ -137,12 +137,6 @@ def test_the_world_grows_with_the_crowd_and_the_view_looks_at_the_same_place() -
     assert crowd_of(CONFIG, 5000).camera == CONFIG.camera and crowd_of(config, 20_000) == config
 
 
-@pytest.mark.quick
-def test_a_crowd_of_none_has_no_density() -> None:
-    with pytest.raises(ValueError, match="agents: a crowd of none"):
-        Largest(load_config("20k-flock", {"agents": 0}), [], no_compiling)
-
-
 # --- frames ----------------------------------------------------------------------------------------------------------
 
 def blocks(*frames_ms: float, length: int = 8) -> list[TimedBlock]:

@@ -109,17 +109,6 @@ def test_shadows_go_on_from_tile_to_tile_and_end_where_walls_do():
 
 
 @pytest.mark.quick
-def test_enlarged_tiles_join():
-    """The last row of a picture is as near to the first one as rows inside are: there is no seam."""
-    smooth = np.sin(np.arange(64) / 64 * 2 * np.pi)[:, None, None] * np.ones((1, 64, 3)) * 100 + 128
-    large = tiles._resized(smooth.astype(np.float32), 256, 256)
-    steps = np.abs(np.diff(np.concatenate([large, large[:1]]), axis=0))
-    assert steps[-1].max() <= steps[:-1].max() + 1e-3 and large.shape == (256, 256, 3)
-    upright = tiles._resized(smooth.astype(np.float32), 256, 256, top_joins=False)
-    assert np.allclose(upright[0, 0], smooth[0, 0]) and np.allclose(upright[-1, 0], smooth[-1, 0])
-
-
-@pytest.mark.quick
 def test_destinations_are_marked_unless_they_are_walled_up():
     kinds = np.array([[0, tiles.WALL, tiles.WALL]], np.uint8)
     kind = tiles.tile_numbers(kinds, np.zeros((1, 3), np.int16)) // tiles.VARIANTS // tiles.SHADES
@@ -198,31 +187,6 @@ def test_large_pictures_are_made_when_their_tiles_are_first_drawn(assets, how):
             red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
             assert np.array_equal(drawn.pictures[number], red << 16 | green << 8 | blue)
     assert how == "off" or len(seen) < len(used)
-
-
-def test_pictures_that_are_made_together_are_those_made_alone(tile_set):
-    rows_of_the_sky = range(tiles.ON_GROUND, len(tile_set.at(12).pixels))
-    numbers = [0, 1, 5, 33, 34, 64, 69, 101, 37, *rows_of_the_sky]
-    together = dict(tile_set.pictures(numbers, 12))
-    assert together.keys() == set(numbers)
-    assert all(np.array_equal(together[number], dict(tile_set.pictures([number], 12))[number]) for number in numbers)
-
-
-def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
-    scaled = tile_set.at(2)
-    scaled.ensure([0])
-    mean = dict(tile_set.pictures([0], 64))[0].mean(axis=(0, 1)).round().astype(int)
-    assert set(scaled.pixels[0].ravel().tolist()) == {mean[0] << 16 | mean[1] << 8 | mean[2]}
-
-
-def test_another_terrain_is_read_though_its_walls_were_changed_as_often(tile_set):
-    camera = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
-    ground = grounds.TileLayer(tile_set, marks=True)
-    for seed in (0, 1):
-        ground.prepare("off", terrain(seed), camera, camera.view_rect())
-        fresh = grounds.TileLayer(tile_set, marks=True)
-        fresh.prepare("off", terrain(seed), camera, camera.view_rect())
-        assert np.array_equal(ground._numbers, fresh._numbers)
 
 
 def test_a_sky_changes_its_colour_from_top_to_bottom(assets):

@@ -92,15 +92,6 @@ def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch_or_
     assert re.fullmatch(r"\d+ after.*", watched.card.state)
 
 
-def test_time_without_frames_gives_no_card_more_turns(watched: Watched) -> None:
-    turns = []
-    for value, pause_s in ((False, 0), (True, 30), (False, 0)):
-        watched.clock.now_s += pause_s
-        watched.switch("simd", value, 100)
-        turns.append(turns_of(watched.card))
-    assert max(turns) <= min(turns) + 2
-
-
 @pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
 def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch, path: str, value) -> None:
     monkeypatch.setattr(InterleavedTiming, "frame_ms", 1e7)

@@ -8,7 +8,7 @@ from watched import Watched
 
 from crowd_demo.app.card import trial
 from crowd_demo.registry.entries import APPROXIMATE
-from crowd_demo.registry.techniques import BY_PATH, STRUCTURES, is_drawn
+from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
@@ -66,8 +66,3 @@ def test_where_steps_are_long_or_crowds_large_a_sample_is_asked(
     monkeypatch.setattr(trial, bound, 0)
     watched.switch("neighbours", "none", 100)
     assert watched.card.proof == ("sample", "same answers: sample of 200")
-
-
-def test_every_technique_of_a_frame_has_a_stage_that_is_drawn() -> None:
-    drawn = {path for path, technique in BY_PATH.items() if is_drawn(technique)}
-    assert drawn == {"cull", "depth", "blitter"}

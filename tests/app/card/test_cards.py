@@ -159,10 +159,3 @@ def test_why_costs_nothing_before_it_is_opened_and_begins_again_after_another_sw
     assert opened == [trial.WHY]
     watched.switch("stagger.avoidance", 1, 30)
     assert watched.card.row is None and opened == [trial.WHY]
-
-
-def test_why_of_drawing_says_that_it_is_about_steps(watched: Watched) -> None:
-    watched.switch("cull", "off", 10)
-    watched.press("i")
-    watched.frames(2)
-    assert watched.card.why and "part of drawing" in watched.card.why[0].source

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -23,7 +22,6 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.host.child import Conversation
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
@@ -89,24 +87,6 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
     assert not any("pose" in name or ".interact_" in name for name in written)
 
 
-def test_another_process_goes_on_after_some_kernels(
-        forks: bool, source: CompilerSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[Conversation] = []
-    start = source.start
-
-    def counted() -> Conversation:
-        started.append(start())
-        return started[-1]
-
-    monkeypatch.setattr(source, "start", counted)
-    helper = Helper(source, most_kernels=2)
-    assert all(helper.compile(f"unknown_{number}", OPTIONS) for number in range(3)) and len(started) == 2
-    helper.rest()
-    assert helper.compile("unknown", OPTIONS) and len(started) == 2 + forks, "one that is soon there is not kept"
-    helper.close()
-    assert not helper.compile("unknown", OPTIONS)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is less of it")
 def test_frames_and_then_all_other_processes_come_first(
         source: CompilerSource, helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,13 +122,6 @@ def test_processes_end_with_the_program(source: CompilerSource) -> None:
 
 
 @pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
-def test_the_first_process_ends_with_the_program_while_it_gets_ready() -> None:
-    with closing(ForkingSource(load_config("1k"))) as source:
-        source._orders.close()
-        assert source.process and source.process.wait(60) == 0
-
-
-@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
 def test_a_process_that_dies_is_no_failure() -> None:
     source = ForkingSource(load_config("1k"))
     assert source.process
@@ -157,15 +130,6 @@ def test_a_process_that_dies_is_no_failure() -> None:
         compilers.start_early()
         compilers.compile_choices(OPTIONS)
         wait_until(lambda: compilers._has_all_choices)
-        with closing(Helper(source)) as helper:
-            assert not helper.compile("anything", OPTIONS)
-
-
-@pytest.mark.quick
-@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
-def test_where_no_copy_can_be_asked_for_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(ForkingSource(load_config("1k"))) as source:
-        monkeypatch.setattr(socket, "socketpair", fail)
         with closing(Helper(source)) as helper:
             assert not helper.compile("anything", OPTIONS)
 
@@ -297,7 +261,8 @@ def test_every_choice_of_every_technique_comes_up() -> None:
     assert len(others) == len(wanted)
 
 
-@pytest.mark.parametrize("name", ["1k", "20k-flock", "maze"])
+@pytest.mark.parametrize("name", [
+    "1k", pytest.param("20k-flock", marks=pytest.mark.slow), pytest.param("maze", marks=pytest.mark.slow)])
 def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     config = load_config(name)
     with closing(Compilers(config)) as compilers:

@@ -73,13 +73,6 @@ def test_a_speed_that_is_reached_is_not_told_whatever_falls_between_frames() -> 
             assert counted.real_speed(speed, DT) is None
 
 
-def test_nothing_is_told_within_the_first_moments_of_a_speed() -> None:
-    counted = rate(64, [4] * 100)
-    counted.clear()
-    assert counted.real_speed(16.0, DT) is None and counted.per_s == 0.0
-    assert rate(64, [4] * 20).real_speed(16.0, DT) is None
-
-
 def run(speed: float, step_s: float, picture_s: float) -> tuple[StepRate, float]:
     """Two seconds on a machine with a clock of its own; the steps a second at the end, and the longest frame."""
     pace, counted, made, now_s, longest_s, frame_s = started(), StepRate(), 0, 0.0, 0.0, picture_s
@@ -106,11 +99,3 @@ def test_a_machine_reaches_the_speed_or_the_picture_still_moves_and_the_real_spe
         assert real is None and counted.per_s == pytest.approx(speed / DT, rel=0.05)
     else:
         assert real and real == pytest.approx(counted.per_s * DT) and real < speed / 2
-
-
-def test_a_slow_machine_makes_what_it_made_before_there_were_higher_speeds() -> None:
-    """At x1 a frame makes at most `catch_up` steps, and begins none after a tenth of a second."""
-    pace = started(catch_up=4)
-    for step_s, steps in ((0.001, 4), (0.02, 4), (0.03, 4), (0.04, 3), (0.2, 1)):
-        due = pace.steps(0.2, 1.0)
-        assert next((done for done in range(1, due + 1) if pace.is_enough(done, done * step_s)), due) == steps

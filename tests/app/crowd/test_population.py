@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd import crowd_controls
 from crowd_demo.config import memory
-from crowd_demo.config.loader import load_config
 from crowd_demo.sim.actions import Populate
-from crowd_demo.sim.newcomers import _distinct
-from crowd_demo.sim.simulation import Simulation
 
 
 @pytest.fixture
@@ -65,19 +60,3 @@ def test_memory_is_estimated_before_anybody_comes(driven: Driven, monkeypatch: p
     driven.frames(3)
     assert driven.program.sim.agents.count == 200 == driven.program.crowd.agents_asked
     assert any("3,400,000 agents: needs about" in notice for notice in driven.status().notices)
-
-
-def test_links_of_a_million_agents_are_sorted_in_seconds() -> None:
-    """NumPy's hash table of ids in a row took minutes."""
-    ids = np.arange(1_000_000, dtype=np.int32)
-    start_s = time.perf_counter()
-    found = _distinct(np.concatenate((ids, ids + np.int32(1))))
-    assert time.perf_counter() - start_s < 30 and (found == np.arange(1_000_001)).all()
-    config = load_config("rope", ["agents=400"])
-    at_once, in_slices = Simulation(config), Simulation(config)
-    at_once.populate(900)
-    for count in range(450, 901, 50):
-        in_slices.populate(count)
-    order = [np.lexsort(sim.links.ends.T) for sim in (at_once, in_slices)]
-    assert (at_once.links.ends[order[0]] == in_slices.links.ends[order[1]]).all()
-    assert at_once.state_hash() == in_slices.state_hash()

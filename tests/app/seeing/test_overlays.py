@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pygame
 from driven import Driven
 
@@ -108,19 +107,3 @@ def test_the_wheel_scrolls_a_legend_that_is_too_high_and_zooms_elsewhere(driven:
     driven.move(driven.find())
     driven.wheel(1)
     assert camera.zoom != zoom and hud._legend_first == last - 1
-
-
-def test_the_frozen_frustum_does_not_shine_through_panels(driven: Driven) -> None:
-    driven.keys("space", "f")
-    driven.program.camera.zoom_at(0, 180, 0.8)  # its upper and its right edge cross the techniques
-    driven.frames(2)
-    (panel,) = (rect for rect in driven.program.hud.covered() if rect.size == driven.program.hud.panels[1].surface.get_size())
-
-    def pixels() -> np.ndarray:
-        driven.frames()
-        return pygame.surfarray.array3d(screen())
-
-    with_lines = pixels()
-    driven.program.overlays.shown.clear()  # the view stays frozen
-    differs = (with_lines != pixels()).any(axis=2)
-    assert differs.any() and not differs[panel.left:panel.right, panel.top:panel.bottom].any()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.window import screen
-from crowd_demo.app.seeing.side_by_side import UNKNOWN, SecondCrowd, live_rates, other_value
+from crowd_demo.app.seeing.side_by_side import SecondCrowd, live_rates, other_value
 from crowd_demo.measure.proof import short
 from crowd_demo.profile import Profile
 from crowd_demo.registry.techniques import BY_PATH
@@ -158,23 +156,6 @@ def test_the_line_follows_the_mouse_and_the_ground_does_not(bare: Driven) -> Non
     assert split.line_px == 20
 
 
-def test_the_rectangle_that_is_inspected_is_framed_on_both_sides(bare: Driven) -> None:
-    driven = bare
-    driven.press("space")
-    split_with(driven)
-    driven.frames(2)
-    before = pygame.surfarray.array3d(screen())
-    driven.program.inspector.select((200, 100), (440, 130))
-    driven.frames(2)
-    changed = (pygame.surfarray.array3d(screen()) != before).any(axis=2)
-    line = driven.program.split.line_px
-    for x in (200, 440):
-        assert changed[x - 1:x + 2, 100:131].any(axis=0).mean() > 0.9, "its sides"
-    for y in (100, 130):
-        edge = changed[:, y - 1:y + 2].any(axis=1)
-        assert edge[205:line - 3].mean() > 0.9 and edge[line + 4:435].mean() > 0.9, "its upper and its lower edge"
-
-
 def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None:
     split_with(driven)
     driven.frames(4)
@@ -242,17 +223,6 @@ def test_times_are_those_of_the_left_panel_once_there_were_steps() -> None:
             profile.add(stage, ms)
         profile.end_frame()
     assert live_rates(profile) == rates_of(profile) and live_rates(profile).frame_ms == 2 + 3, "without overlays"
-
-
-def test_both_labels_have_the_times_of_their_own_steps_and_pictures(driven: Driven) -> None:
-    second, split = split_with(driven), driven.program.split
-    driven.until(lambda: UNKNOWN not in split._rates and not any(math.isnan(live.step_ms) for live in split._rates))
-    driven.frames()
-    assert split.halves and second.sim
-    for half, live, sim in zip(split.halves[1:3], split._rates, (driven.program.sim, second.sim), strict=True):
-        assert (half.step_ms, half.frame_ms) == (live.step_ms, live.step_ms + live.draw_ms)
-        steps_ms = np.sum([*sim.profile.steps_ms().values()], axis=0)
-        assert steps_ms.min() <= live.step_ms <= steps_ms.max() and live.draw_ms > 0
 
 
 def test_a_frame_has_as_many_steps_as_there_is_time_for_those_of_both_crowds(driven: Driven) -> None:

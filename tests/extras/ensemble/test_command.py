@@ -251,12 +251,3 @@ def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, monkeypatch, ca
     with pytest.raises(ValueError, match=wrong):
         list(api.run(api.make_plan("1k"), out))
     assert make is not link_out or Path("mine").read_text("utf-8") == "precious"
-
-
-@pytest.mark.quick
-def test_a_folder_of_rows_elsewhere_is_refused(tmp_path, capsys) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "out" / "rows").symlink_to(tmp_path / "elsewhere")
-    assert main(["ensemble", "--config", "1k", "--out", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err == f"{tmp_path / 'out' / 'rows'}: a link that leads out of {tmp_path / 'out'}\n"

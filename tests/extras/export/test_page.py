@@ -279,14 +279,6 @@ def test_numbers_that_cannot_be_are_one_line() -> None:
         sim.trajectories(every=1, steps=10**9)
 
 
-@pytest.mark.quick
-def test_numbers_may_be_numpys() -> None:
-    sim = crowd(agents=5)
-    table = sim.trajectories(np.int64(6), np.uint8(12), np.True_)
-    assert table.tolist() == sim.trajectories(6, 12).tolist()
-    assert sim.show(np.int32(64), np.int64(36), np.int64(6)).page == sim.show(64, 36, 6).page
-
-
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (Debian: apt-get install chromium)")
 def test_the_cell_plays_in_a_browser(tmp_path: Path) -> None:
     path = tmp_path / "notebook.html"

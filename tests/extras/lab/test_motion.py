@@ -22,7 +22,6 @@ from crowd_demo.extras.lab.claims.experiments.memory import (
     make_linear,
     make_sparse,
     measured_bytes,
-    members_of,
 )
 from crowd_demo.extras.lab.flocks import densest_share, flocks_of, nearest_of, order_of, splits_and_merges, strays_of
 from crowd_demo.extras.lab.motion import densest, filling, head_on
@@ -224,12 +223,6 @@ def test_the_published_table_but_for_its_error() -> None:
     linear, sparse = (storage.formula for storage in STORAGES.values())
     assert [sparse(1000, 8, 0.1), sparse(1000, 24, 0.5), sparse(1000, 128, 1.0)] == [8800, 20000, 136000]
     assert [linear(1000, 8, 1), linear(1000, 24, 1), linear(1000, 128, 1)] == [8125, 24125, 128125]
-
-
-@pytest.mark.quick
-def test_members_are_spread_over_all() -> None:
-    assert members_of(10, 0.5).tolist() == [0, 2, 4, 6, 8]
-    assert members_of(10, 0).tolist() == [] and np.array_equal(members_of(10, 1), np.arange(10))
 
 
 # --- columns and records add up the same -----------------------------------------------------------------------------

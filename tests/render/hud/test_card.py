@@ -10,7 +10,7 @@ from hud_spy import Spy
 
 from crowd_demo.registry.entries import APPROXIMATE, EXACT, MODEL, Kind
 from crowd_demo.registry.techniques import TECHNIQUES
-from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, Colour, scale_for
+from crowd_demo.render.hud.canvas import BAD, GOOD, Colour, scale_for
 from crowd_demo.render.hud.card import Card, CardRow, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
 
 pytestmark = pytest.mark.quick
@@ -44,11 +44,6 @@ def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
 def test_times_have_three_digits() -> None:
     assert [ms_text(ms) for ms in (0.0, 0.034, 1.236, 9.996, 45.67, 133.4, math.nan)] == [
         "0.00 ms", "0.03 ms", "1.24 ms", "10.0 ms", "45.7 ms", "133 ms", "-"]
-
-
-def test_a_factor_without_an_interval_is_grey() -> None:
-    pen, _ = drawn(CARD._replace(spans=(Span.about("step", 1.0, 713.0, True), Span.about("frame", 2.0, 714.0, True))))
-    assert {each.colour for each in pen.written if "713x" in each.text or "357x" in each.text} == {DIM}
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -103,24 +98,6 @@ def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
     pen, _ = drawn(CARD._replace(proof=proof))
     lines = [each for each in pen.written if each.text in proof.text and each.size >= 20]
     assert " ".join(line.text for line in lines) == proof.text and {line.colour for line in lines} == {colour}
-
-
-def test_a_long_proof_takes_more_lines() -> None:
-    long = "after 1,200 steps half are within 12.3 units of where they would be, the farthest 345 away"
-    pen, surface = drawn(CARD._replace(proof=ProofLine("apart", long)))
-    assert not any("away" in text and "after" in text for text in pen.texts)
-    assert any("away" in text for text in pen.texts) and surface.get_height() > drawn(CARD)[1].get_height()
-
-
-def test_what_is_not_known_has_no_factor() -> None:
-    pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="interaction"), UNKNOWN), kind=APPROXIMATE))
-    assert not any(text.endswith("x") for text in pen.texts)
-    assert "being timed" in pen.texts and "interaction: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
-
-
-def test_a_card_without_anything_measured_is_a_title_and_a_proof() -> None:
-    pen, _ = drawn(CARD._replace(spans=(), counts=(), left=0))
-    assert [text for text in pen.texts if text] == ["SIMD lanes", "off -> on", SAME.text, CARD.state]
 
 
 @pytest.mark.parametrize(("kind", "mark"), [(EXACT, ""), (APPROXIMATE, "~ approximate"), (MODEL, "≠ model")])

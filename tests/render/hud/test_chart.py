@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pygame
 import pytest
 
 from crowd_demo.render.hud.canvas import GROUND, TEXT, THEMES, Canvas, Pen
@@ -52,11 +51,3 @@ def test_what_was_found_seldom_is_fainter_and_what_was_not_found_is_not_drawn() 
     red = {colour[0] for colour in (tuple(drawn.surface.get_at((40, y))) for y in range(176)) if colour[0] > 2 * colour[1]}
     assert len(red) == 2 and max(red) == 255
     assert places_of(draw_chart(chart(0 * counts), Pen(), 1.0), RED) is None
-
-
-def test_curves_and_axes_are_named() -> None:
-    empty = draw_chart(chart(np.zeros((4, 10), np.int64)), Pen(), 1.0)
-    named = draw_chart(chart(np.zeros((4, 10), np.int64))._replace(axes=("crowds", "miles")), Pen(), 1.0)
-    unnamed = draw_chart(chart(np.zeros((4, 10), np.int64))._replace(curves=()), Pen(), 1.0)
-    pictures = [pygame.image.tobytes(each.surface, "RGBA") for each in (empty, named, unnamed)]
-    assert len(set(pictures)) == 3

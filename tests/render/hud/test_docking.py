@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hud_spy import KEYS, crowd, pixels
 
-from crowd_demo.render.camera import Docked
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.render.hud.status import PanelSettings, Past, Status
@@ -30,11 +29,3 @@ def test_panels_and_timeline_lie_within_what_is_docked_and_fill_it(size: tuple[i
     free = slice(left, size[0] - right), slice(top, size[1] - bottom)
     assert not covered[free].any()
     assert covered[left - 1].any() and covered[size[0] - right].any() and covered[:, size[1] - bottom].any()
-
-
-def test_a_hud_that_is_not_full_leaves_the_window_free_and_one_that_leaves_too_little_is_not_heeded() -> None:
-    assert docked((1280, 720), PanelSettings(hud="off"), True) == Docked()
-    compact = docked((1280, 720), PanelSettings(hud="compact"), True)
-    assert compact.left == compact.right == 0 < docked((1280, 720), PanelSettings(), False).bottom < compact.bottom
-    left, right = (docked((1024, 768), PanelSettings(hud=hud), True) for hud in ("full", "right"))
-    assert left.left > 100 > left.right == 0 == right.left < right.right, "one at a time"

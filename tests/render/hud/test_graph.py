@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pygame
 import pytest
-from hud_spy import Spy, crowd, measured, written
+from hud_spy import Spy, measured
 
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import text_of
@@ -76,19 +76,6 @@ def test_the_scale_is_fitted_again_when_what_it_was_kept_for_has_left_the_graph(
     assert heights(graph) == {15}
 
 
-def test_the_scale_is_not_fixed_by_frames_beside_the_compiler() -> None:
-    graph, profile = Graph(), measured(0)
-    for _ in range(100):
-        profile.add("interaction", 70.0)
-        profile.end_frame(75.0)
-        graph_texts(graph, profile, compiling=True)
-    for _ in range(100):
-        profile.add("interaction", 3.0)
-        profile.end_frame(4.0)
-        texts = graph_texts(graph, profile)
-    assert not any("click" in text for text in texts)
-
-
 def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
     profile = measured(200)
     assert "reorder off" in graph_texts(Graph(), profile, (Mark(150, "reorder off"),))
@@ -98,14 +85,6 @@ def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
 def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
     found = graph_texts(Graph(), measured(200), (Mark(100, "far away"), Mark(185, "hidden"), Mark(190, "newest")))
     assert "newest" in found and "hidden" not in found and "far away" in found
-
-
-def test_beside_marks_of_switches_nothing_is_written_into_the_graph() -> None:
-    ticks = Mark(100, "far away"), Mark(190, "newest")
-    spy, profile = Spy(), measured(200)
-    Graph().draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks)
-    assert spy.texts == ["newest", "far away"]
-    assert any(text.startswith("line 16.7, top 20") for text in written(crowd()).texts)
 
 
 # --- help ------------------------------------------------------------------------------------------------------------

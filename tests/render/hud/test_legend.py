@@ -33,11 +33,6 @@ def test_names_stand_beside_texts_or_beside_colours_where_there_is_no_text() -> 
                           ["links", "there are none"]]
 
 
-def test_it_is_no_higher_than_its_lines() -> None:
-    heights = [draw_legend((item,), 600, Spy(), 1.0).size[1] for item in (*ITEMS, LegendItem("links", ""))]
-    assert heights == [EDGES + LINE * lines for lines in (2, 1, 1, 1)]
-
-
 def test_what_has_more_lines_than_there_is_room_for_scrolls() -> None:
     def shown(first: int) -> tuple[list[str], list[str]]:
         spy = Spy()

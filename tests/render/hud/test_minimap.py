@@ -11,9 +11,7 @@ from crowd_demo.render.camera import Rect
 from crowd_demo.render.hud.canvas import Pen, scale_for
 from crowd_demo.render.hud.navigation import (
     DARK,
-    LIGHT,
     Minimap,
-    TimelineBar,
     Times,
     column_of,
     label,
@@ -42,22 +40,6 @@ def test_the_minimap_shows_the_world_the_crowd_and_the_view() -> None:
              for view, frozen in views]
     assert not np.array_equal(looks[0], looks[1]) and not np.array_equal(looks[1], looks[2])
     assert sim.state_hash() == before
-
-
-def test_the_map_has_the_ground_of_the_scene_and_a_crowd_that_is_seen_on_it() -> None:
-    sim = simulation(**FLOCK)
-    night = np.full((8, 10, 3), 20, np.uint8)
-    night[:, 5:] = 40
-    picture = picture_of(sim, night, (100, 80))
-    assert {20, 40} <= set(picture[..., 0].ravel().tolist()) and picture.max() > 120, "light on a dark ground"
-    assert (picture <= np.array(LIGHT)).all()
-
-
-def test_a_view_wider_than_the_world_is_framed_by_the_map() -> None:
-    sim = simulation("20k-flock", agents=50, map="null", world__width=400.0, world__height=300.0)
-    inside, beyond = (pygame.surfarray.array3d(Minimap().draw(sim, MinimapView(view, None, SAND), Pen(), 1.0, 0.0).surface)
-                      for view in (Rect(0, 0, 400, 300), Rect(-500, 0, 900, 300)))
-    assert np.array_equal(inside, beyond)
 
 
 @pytest.mark.parametrize("size", [(4000.0, 100.0), (100.0, 4000.0), (300.0, 300.0)])
@@ -118,18 +100,3 @@ def test_what_cannot_be_returned_to_is_darker_and_slow_frames_are_higher() -> No
     assert (pixels[150, 7:25] > pixels[20, 7:25]).all(), "ground within reach"
     heights = (pixels[:, 7:29] != pixels[150, 7]).sum(axis=1)
     assert heights[305] > 18 and heights[200] < 10
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("is_tall", [False, True])
-def test_the_line_moves_though_the_bar_is_rendered_seldom(is_tall: bool) -> None:
-    pygame.font.init()
-    screen = pygame.Surface((640, 360))
-    bar, box = TimelineBar(Pen()), bar_of(screen.get_size(), 1.0, is_tall)
-    seen = []
-    for tick in (1500, 2500):
-        bar.draw(screen, box, past(tick=tick), 1.0, 1.0, is_tall)
-        blue = pygame.surfarray.array3d(screen).astype(int)[box.left:box.right, box.centery]
-        seen.append(int((blue[:, 2] - blue[:, 0]).argmax()))
-        assert abs(seen[-1] - column_of(past(), tick, box.width)) <= 2
-    assert seen[0] < seen[1]

@@ -35,7 +35,6 @@ from crowd_demo.render.hud.status import (
     ToolButton,
     TourView,
 )
-from crowd_demo.render.hud.text_panels import Said, draw_tip
 from crowd_demo.render.hud.views import ListView, Row
 
 pytestmark = pytest.mark.quick
@@ -99,22 +98,6 @@ def test_labels_of_both_halves_cover_nothing(size: tuple[int, int], hud: str, sh
     halves = Halves(round(share * size[0]), LEFT, RIGHT)
     for names in ((), ("card",), ("legend", "inspection"), ("card", "minimap", "tools")):
         assert_apart(size, names, hud, halves=halves)
-
-
-@pytest.mark.parametrize("size", WINDOWS)
-def test_everything_at_once_covers_nothing(size: tuple[int, int]) -> None:
-    for hud in ("full", "compact"):
-        assert_apart(size, ("minimap", "inspection", "card", "legend", "legend_items"), hud)
-
-
-def test_what_is_requested_takes_the_room_of_techniques() -> None:
-    hud, heights = Hud(KEYS), []
-    for rows in (0, 18):
-        agent = AGENT._replace(rows=AGENT.rows[:1] * rows) if rows else None
-        _, placed = placed_of((1280, 720), hud, inspection=agent)
-        heights.append(hud.panels[1].surface.get_height())
-        assert not [pair for pair in combinations(placed, 2) if pair[0].colliderect(pair[1])]
-    assert heights[0] > heights[1] > 200
 
 
 @pytest.mark.parametrize("size", WINDOWS)
@@ -193,15 +176,6 @@ def test_a_message_is_not_drawn_over_what_is_open() -> None:
         assert (changed(before, pixels(surface)).width == 0) == hidden
 
 
-def test_a_tooltip_covers_no_card() -> None:
-    hud = Hud(KEYS)
-    hud.draw(picture(), crowd(), Status(card=CARD), 0.0)
-    card = hud._placed[-1].area
-    for at in ((card.left - 20, card.top + 20), (card.centerx, card.bottom + 4), (card.right + 3, card.centery)):
-        tip, (x, y) = draw_tip([Said("title"), Said("a few words " * 20)], at, (1280, 720), hud.pen, hud.scale, [card])
-        assert not tip.surface.get_rect(topleft=(x, y)).colliderect(card)
-
-
 def test_keys_leave_the_strip_while_the_mouse_rests_and_the_timeline_grows_under_it() -> None:
     hud, status = Hud(KEYS), Status(past=PAST, pointer=(600.0, 300.0))
     shown, heights = [], []
@@ -225,22 +199,3 @@ def test_the_world_keeps_three_quarters_of_the_window(mode: str, size: tuple[int
     share = sum(rect.width * rect.height for rect in rects) / (size[0] * size[1])
     print(f"{mode} at {size[0]} x {size[1]}: panels take {share:.1%} of the window")
     assert share <= 0.25
-
-
-@pytest.mark.parametrize("size", SIZES[1:])
-def test_a_card_stays_where_it_is_when_counters_come_and_go(size: tuple[int, int]) -> None:
-    places = set()
-    for count in range(5):
-        hud, card = Hud(KEYS), CARD._replace(counts=CARD.counts[:1] * count)
-        hud.draw(picture(size), crowd(), Status(past=PAST, card=card, tour=SHORT), 0.0)
-        places.add((hud._placed[-1].area.right, hud._placed[-1].area.top))
-    assert len(places) == 1
-
-
-def test_a_tour_is_read_from_afar_on_a_large_screen() -> None:
-    """Beside the panels it takes the same share of it as in a small window, while panels grow less."""
-    shares = []
-    for size in WINDOWS:
-        _, placed = placed_of(size, Hud(KEYS), tour=TOUR)
-        shares.append(placed[-1].width / size[0])
-    assert max(shares) - min(shares) < 0.1 and min(shares) > 0.45

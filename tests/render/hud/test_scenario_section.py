@@ -8,7 +8,7 @@ import numpy as np
 import pygame
 import pytest
 from crowds import open_world, simulation
-from hud_spy import KEYS, Spy, texts
+from hud_spy import KEYS, Spy
 
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.render.hud.canvas import Canvas
@@ -58,26 +58,6 @@ def test_it_tells_clock_flow_and_answer() -> None:
     answer_s = sim.events.answer_s(sim.dt)
     assert answer_s and f"{answer_s:.1f} s" in found and "no manual events left" in found
     assert any(text.startswith("that was all (slowest tenth: ") for text in found)
-
-
-def test_it_stands_in_the_left_panel_of_a_scenario_alone() -> None:
-    for size in ((1280, 720), (800, 600)):
-        found = texts(scenario(*EVENTS), size=size)
-        assert "ends when that was all" in found and "clock" in found
-    assert "clock" not in texts(simulation(agents=10, **open_world(500, 400)))
-
-
-def test_it_is_the_same_after_going_back() -> None:
-    sim = scenario(*EVENTS, agents=300)
-    sim.play(130)
-    kept, before = sim.snapshot(), section(sim)
-    sim.play(120)
-    assert section(sim)[0] != before[0]
-    sim.restore(kept)
-    after = section(sim)
-    assert after[0] == before[0]
-    drawn, again = (pygame.surfarray.array3d(canvas.surface) for _, canvas in (before, after))
-    assert np.array_equal(drawn, again)
 
 
 @pytest.mark.parametrize("seconds", [3, FLOW_S, 40, MAX_SAMPLES + 9])

@@ -20,25 +20,18 @@ from hud_spy import (
     crowd,
     drawn,
     have_lived,
-    pixels,
     texts,
-    written,
 )
 
 from crowd_demo.config.events import ScenarioEvent
-from crowd_demo.config.loader import load_config
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import TECHNIQUES, inactive, partly_inactive
-from crowd_demo.render.hud.canvas import DARK, TEXT, WARM, Canvas, Pen, Target, scale_for
-from crowd_demo.render.hud.frame_sections import COST, SHOWN, Graph, frame_sections
+from crowd_demo.render.hud.canvas import TEXT, Target, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH, RIGHT_WIDTH, ROW, PanelSection, draw_panel, unfolded
 from crowd_demo.render.hud.sections import (
-    DIAL_RADIUS,
     crowd_sections,
-    draw_bars,
-    draw_hand,
     memory_facts,
     percent,
     scenario_sections,
@@ -78,28 +71,10 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS | {"device"}
 
 
-def test_lanes_that_only_move_are_said_to() -> None:
-    sim = crowd()
-    sim.optimizations.neighbour_limit = "first"
-    sim.behaviour.on_gpu = True
-    assert partly_inactive(sim.situation) == {"simd": "move only"} and "move only" in texts(sim)
-    sim.optimizations.neighbour_limit = "none"
-    assert partly_inactive(sim.situation) == {}
-    sim.optimizations.neighbour_limit, sim.optimizations.simd = "first", False
-    assert partly_inactive(sim.situation) == {}
-
-
 def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
     sim = crowd()
     sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", "nearest"
     assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "as sorted" in texts(sim)
-
-
-@pytest.mark.parametrize(("limit", "left"), [("none", ""), ("nearest", "as sorted")])
-def test_birds_use_their_field_unless_they_keep_only_some_neighbours(limit: str, left: str) -> None:
-    config = load_config("20k-flock",
-                         overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.neighbour_limit={limit}"])
-    assert partly_inactive(Simulation(config).situation).get("neighbours", "") == left
 
 
 def test_the_row_of_an_inactive_technique_is_dimmed() -> None:
@@ -206,24 +181,6 @@ def test_what_flickers_from_step_to_step_is_the_mean_of_those_who_looked() -> No
     assert steady_counters(Profile()) == {}
 
 
-def test_bars_are_as_high_as_their_values() -> None:
-    canvas = Canvas((300, 100), Pen(), 1.0, None)
-    draw_bars(canvas, (10, 20, 160, 40), np.array([4, 0, 1, 2]), WARM)
-    lit = (pixels(canvas.surface) == DARK[WARM]).all(axis=2)
-    assert [lit[10 + 40 * bar + 20].sum() for bar in range(4)] == [40, 0, 10, 20]
-    draw_bars(canvas, (10, 20, 160, 40), [0] * 16, WARM)
-    assert not (pixels(canvas.surface) == DARK[WARM]).all(axis=2).any()
-
-
-@pytest.mark.parametrize("direction", [(0.0, 0.0), (-0.1, -0.2), (1.0, 0.0), (-3.0, 4.0)])
-def test_a_hand_points_where_it_should_and_stays_on_its_dial(direction: tuple[float, float]) -> None:
-    canvas = Canvas((100, 100), Pen(), 1.0, None)
-    draw_hand(canvas, (50, 50), direction, WARM)
-    lit = np.argwhere((pixels(canvas.surface) == DARK[WARM]).all(axis=2)) - 50
-    assert np.hypot(*lit.T).max() <= DIAL_RADIUS + 3
-    assert all(np.sign(mean) == np.sign(part) or abs(mean) < 1 for mean, part in zip(lit.mean(axis=0), direction, strict=True))
-
-
 def test_the_population_is_drawn_where_there_is_life() -> None:
     sim = crowd()
     assert "births" not in texts(sim)
@@ -237,27 +194,11 @@ def test_the_population_is_drawn_where_there_is_life() -> None:
     assert drawn(Hud(KEYS), sim).any()
 
 
-def test_a_value_that_waits_is_told() -> None:
-    assert "full" in texts(crowd(), Status(pending={"depth": "full"}))
-
-
-def test_counts_times_and_states_are_on_the_left() -> None:
-    sim = crowd(walking=90, waiting=8, stuck=2)
-    sim.agents.count = 12_345
-    found = texts(sim, Status(paused=True))
-    assert {"12,345", "walking", "8", "paused"} <= set(found)
-
-
 def test_step_draw_and_present_have_their_sums() -> None:
     found = texts(crowd())
     sums = {part: found[found.index(part) + 1] for part in PARTS}
     assert sums == {"step": "1.60 ms", "draw": "1.60 ms", "present": "1.50 ms"}
     assert found.index("step") < found.index("interaction") < found.index("draw") < found.index("blit") < found.index("other")
-
-
-def test_milliseconds_may_come_first() -> None:
-    fps, ms = written(crowd()).texts, written(crowd(), Status(panels=PanelSettings(units="ms"))).texts
-    assert fps.index(SHOWN) < fps.index(COST) and ms.index(COST) < ms.index(SHOWN)
 
 
 def section(name: str, height: float, headline: str | None = "", brief: float = 0.0) -> PanelSection:
@@ -271,21 +212,6 @@ def test_what_was_unfolded_last_stays_unfolded_where_there_is_too_little_room() 
     assert unfolded(sections, least + 100, ("b", "c", "head", "none")) == {"b", "c"}
     assert unfolded(sections, least + 99, ("b", "c")) == {"c"} and unfolded(sections, least + 99, ("c", "b")) == {"b"}
     assert unfolded(sections, least + 30, ("d", "b")) == {"d"}, "what is left of it is shown anyway"
-
-
-@pytest.mark.parametrize("units", ["fps", "ms"])
-@pytest.mark.parametrize("ms", [1.0, 16.67, 105.86, 2105.86])
-def test_rates_are_never_written_over_each_other(units: str, ms: float) -> None:
-    profile = Profile()
-    profile.begin_step()
-    profile.add("index", ms)
-    profile.end_step()
-    profile.end_frame(ms)
-    header = frame_sections(profile, Status(panels=PanelSettings(units=units)), Graph())[0]
-    canvas = Canvas((LEFT_WIDTH, header.height), Pen(), 1.15, None)
-    header.draw(canvas, 0)
-    first, second = sorted((region.rect for region in canvas.targets), key=lambda rect: rect.left)
-    assert first.right <= second.left and canvas.surface.get_rect().contains(second)
 
 
 @cache

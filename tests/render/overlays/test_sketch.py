@@ -129,17 +129,6 @@ def test_lines_far_beyond_the_screen_are_clipped_and_go_on_in_the_same_direction
     assert (frame[:, 32] == 0xFF0000).all()
 
 
-def test_a_number_counts_for_all_marks_that_are_drawn_with_it() -> None:
-    sketch = Sketch(camera())
-    sketch.areas([490, 500], 495, [492, 502], 497, [RED, ink(WHITE)])
-    sketch.lines([[480], [482]], 505, [484.0, 486.0, 488.0], [505], RED, width=2)
-    areas, strokes = sketch.launch(1, np.zeros((1, 1), np.uint32)).args[1:3]
-    assert isinstance(areas, FilledAreas) and isinstance(strokes, Strokes)
-    assert areas.edges.tolist() == [[490, 500], [495, 495], [492, 502], [497, 497]] and areas.ink.tolist() == [RED, ink(WHITE)]
-    assert strokes.ends[0].tolist() == [480] * 3 + [482] * 3 and strokes.ends[2].tolist() == [484, 486, 488] * 2
-    assert strokes.ink.tolist() == [RED] * 6 and strokes.width.tolist() == [2] * 6 and not strokes.dash.any()
-
-
 def test_a_dashed_line_has_gaps_and_a_shadow_lies_beside_its_line() -> None:
     sketch = Sketch(camera())
     sketch.lines(480, 500, 520, 500, RED, dash=4)
@@ -163,14 +152,6 @@ def test_circles_and_arrows_have_the_size_that_they_say() -> None:
     assert (x.min(), x.max()) == (22, 42) and y.max() - y.min() == 12 and x[y != 24].min() >= 35  # the head is at the end
 
 
-@pytest.mark.parametrize("radius, corners", [(0.5, 4), (4, 7), (8, 9), (40, 12)])
-def test_small_circles_have_few_corners(radius: float, corners: int) -> None:
-    sketch = Sketch(camera())
-    sketch.circles([495, 505], 500, radius, RED, shadow=SHADOW)
-    strokes = sketch.launch(1, np.zeros((1, 1), np.uint32)).args[2]
-    assert isinstance(strokes, Strokes) and len(strokes.ink) == 2 * 2 * corners
-
-
 def test_the_scale_darkens_all_the_way_for_every_eye() -> None:
     for eye in EYES.values():
         lightness = [lab(scale_colour(share), eye)[0] for share in np.linspace(0, 1, 12)]
@@ -182,17 +163,6 @@ def test_the_scale_darkens_all_the_way_for_every_eye() -> None:
 def test_colours_that_overlays_set_against_each_other_differ_for_everybody() -> None:
     for one, other in ((ORANGE, SKY), (ORANGE, BLACK), (ORANGE, WHITE), (SKY, BLACK), (WHITE, BLACK), (SCALE[0], SCALE[-1])):
         assert distance(one, other) > 20
-
-
-def test_labels_grow_with_the_size_that_the_user_has_chosen() -> None:
-    pygame.font.init()
-    widths = []
-    for scale in (1.0, 2.0):
-        sketch, surface = Sketch(Camera((400.0, 300.0), (1280, 720))), plain_surface((1280, 720))
-        sketch.label("destination 1", 200, 150)
-        sketch.write(surface, Pen(), scale)
-        widths.append(int(frame_of(surface).any(axis=0).sum()))
-    assert widths[1] > 1.7 * widths[0]
 
 
 def test_labels_are_written_where_they_are_moved_to() -> None:

@@ -3,12 +3,9 @@
 import json
 import math
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +38,6 @@ from crowd_demo.extras.lab.claims.claim import (
     is_true,
     judged,
     speed_up,
-    suspicious,
     trend,
     two_modes,
     warnings,
@@ -49,7 +45,6 @@ from crowd_demo.extras.lab.claims.claim import (
 from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
 from crowd_demo.extras.lab.claims.results import LabRun, TimeLeft, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
-from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
 from crowd_demo.registry.techniques import STRUCTURES
@@ -111,23 +106,6 @@ def test_where_there_is_no_c_program_the_reason_is_given(
     monkeypatch.setenv("CXX", compiler)
     with pytest.raises(ValueError, match=why):
         against_c.compiled(tmp_path)
-
-
-@pytest.mark.quick
-def test_the_c_program_has_the_density_of_the_flock_and_steps_that_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(command: list[str], **options: Any) -> SimpleNamespace:
-        assert command == ["flock", "1000000", "2", "43"] and options["env"]["OMP_WAIT_POLICY"] == "passive"
-        return SimpleNamespace(returncode=0, stdout='{"ms_med": 0.75}')
-
-    monkeypatch.setattr(against_c, "program", lambda: "flock")
-    monkeypatch.setattr(against_c, "FreshCrowd", lambda config: config)
-    monkeypatch.setattr(subprocess, "run", run)
-    arms = against_c.arms(1_000_000, 2)
-    assert arms[against_c.CPP]().run(40).times_ms["call"].tolist() == [0.75] * 40
-    config: Any = arms[against_c.OURS]()
-    neighbours = config.agents * np.pi * config.flock.sight**2 / (config.world.width * config.world.height)
-    assert neighbours == pytest.approx(12.6, rel=1e-3) and config.flock.crowding == 40
-    assert (config.agents, config.optimizations.stagger.avoidance, config.optimizations.reorder.every) == (1_000_000, 1, 60)
 
 
 # --- stopping and going on -------------------------------------------------------------------------------------------
@@ -242,17 +220,6 @@ def test_other_files_cost_one_line(content: str, tmp_path: Path, capsys: pytest.
     assert captured.err.count("\n") == 1 and str(path) in captured.err and not captured.out
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("command", ["compare", "merge"])
-def test_every_file_that_cannot_be_read_is_named(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    broken = tmp_path / "broken.json"
-    broken.write_text("{", "utf-8")
-    assert main(["lab", command, str(tmp_path / "no.json"), str(broken)]) == 2
-    captured = capsys.readouterr()
-    first, second = captured.err.splitlines()
-    assert "no.json: cannot be read" in first and "broken.json: is not JSON" in second and not captured.out
-
-
 WRONG: dict[str, dict[str, object]] = {
     "a number of 400 digits": {"size": 10**400}, "a time of 400 digits": {"blocks_ms": {"old": [10**400]}},
     "a figure of 400 digits": {"figures": {"old": {"candidates_per_agent": 10**400}}},
@@ -274,16 +241,6 @@ def test_numbers_that_no_lab_writes_cost_one_line(
     assert capsys.readouterr().err == ""
     assert main(["lab", command, *map(str, paths)]) == 2
     assert capsys.readouterr().err == f"{paths[1]}: is not a results.json of a lab\n"
-
-
-@pytest.mark.quick
-def test_a_figure_that_one_machine_lacks_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with_it = Found("1 things", 9, 1, 1, {"old": [1.0]}, figures={"old": {"candidates_per_agent": 9}})
-    for name, found in (("a", with_it), ("b", with_it._replace(figures={"old": {"due": 5}}))):
-        (tmp_path / f"{name}.json").write_text(
-            json.dumps({**header("lab"), "claims": {"toy": {"cases": [found._asdict()]}}}), "utf-8")
-    assert main(["lab", "merge", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 0
-    assert " 9.0 " in capsys.readouterr().out
 
 
 @pytest.mark.quick
@@ -451,13 +408,6 @@ def test_other_hashes_leave_it_unclear_and_are_told() -> None:
     assert judged(claim(), other._replace(same=[])).answer == "yes"  # approximate ones may
 
 
-@pytest.mark.quick
-def test_of_a_stage() -> None:
-    both = found(old=STEADY, new=STEADY)
-    both = both._replace(stages_ms={"old": {"depth": TWICE}, "new": {"depth": STEADY}, "old" + AGAIN: {"depth": TWICE[::-1]}})
-    assert faster(both, "new", stage="depth") == "yes" and faster(both, "new") == "no"
-
-
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 @pytest.mark.quick
@@ -492,52 +442,11 @@ def test_two_modes_are_found_and_an_outlier_is_none() -> None:
     assert two_modes(np.array([*STEADY[:7], 3.0])) == 0 and two_modes(np.array(STEADY)) == 0
 
 
-@pytest.mark.quick
-@given(st.lists(st.floats(0.1, 100), min_size=1, max_size=30))
-def test_any_times_have_at_most_one_warning(values: list[float]) -> None:
-    assert len(list(suspicious(np.array(values)))) <= 1
-    assert math.isfinite(two_modes(np.array(values)))
-
-
-@pytest.mark.quick
-def test_a_busy_machine_is_told() -> None:
-    assert any("busy" in line for line in warnings(found(old=STEADY)._replace(load=1e3)))
-    assert not list(warnings(found(old=STEADY)))
-
-
 # --- what is broken is caught ----------------------------------------------------------------------------------------
-
-class DriftingClock:
-    """Its times grow by a tenth from block to block, as those of a clock that runs ever faster."""
-
-    def __init__(self) -> None:
-        self.blocks = 0
-
-    def run(self, steps: int) -> TimedBlock:
-        self.blocks += 1
-        return TimedBlock(steps, {"call": np.full(steps, 0.5 * 1.1**self.blocks, np.float32)})
-
-    def result(self) -> str:
-        return "a"
-
-    def figures(self) -> dict[str, float]:
-        return {}
-
-
-class SteadyClock(DriftingClock):
-    def run(self, steps: int) -> TimedBlock:
-        return TimedBlock(steps, {"call": np.full(steps, 1, np.float32)})
 
 
 def measured(case: TimedCase, blocks: int = 8) -> Found:
     return result_of(case.run(blocks))
-
-
-@pytest.mark.quick
-def test_a_clock_that_drifts() -> None:
-    both = measured(TimedCase("toy", 1, {"old": SteadyClock, "new": DriftingClock}))._replace(load=0)
-    assert any(line.startswith("new: slower by") for line in warnings(both))
-    assert faster(both, "new", times=1.0) == "unclear"  # 0.5 to 1.2 of the time: the interval holds all blocks
 
 
 @pytest.mark.quick
