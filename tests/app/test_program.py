@@ -1,20 +1,29 @@
-"""Every key does what it says, in a program that runs."""
+"""The program: its parts, actions, configurations and end."""
 
 from __future__ import annotations
 
 import gc
+import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from functools import partial
+from inspect import signature
+from operator import attrgetter
 from pathlib import Path
 
 import pygame
 import pytest
-from driven import Driven
+from driven import Driven, without_progress
 
 from crowd_demo.app.crowd.crowd_controls import ROUND, agents_of, next_of
+from crowd_demo.app.dialogs.dialog import PATIENCE_S, Question
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
+from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.loader import load_config
+from crowd_demo.config.resources import list_configs
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -274,3 +283,123 @@ def test_the_picture_of_a_world_larger_than_a_usual_window_fills_a_large_one(siz
                     config="20k")
     camera = driven.program.camera
     assert camera.zoom == pytest.approx(zoom) and (camera.x, camera.y) == (2600, 2600)
+
+
+# --- An action is one entry of the registry: all lists of actions derive from it -------------------------------------
+
+ONE_MORE = """
+from crowd_demo.registry import actions
+wave = ("controls.populate", 7)
+actions.PROGRAM["wave"] = actions.ActionEntry(("f13",), "all agents wave", wave, heading="Time", changes=True)
+from driven import Driven
+from crowd_demo.cli import main
+from crowd_demo.config.model import Config
+main(["--list-keys"])
+print(Config.model_json_schema()["$defs"]["Keys"]["properties"]["wave"])
+driven = Driven()
+driven.press("f1")
+print([(row.group, row.text, row.detail) for row in driven.status().view.rows if "wave" in row.text])
+driven.press("escape")
+driven.program.menus.open_main()
+driven.keys(*"wave")
+print([(row.group, row.text, row.detail) for row in driven.status().view.rows if "wave" in row.text])
+driven.keys("escape", "escape", "f13")
+print(driven.program.sim.agents.count)
+"""
+
+
+def test_every_action_calls_a_method_that_takes_its_arguments(driven: Driven) -> None:
+    for name, action in ACTIONS.items():
+        for method, *arguments in filter(None, (action.do, action.shifted)):
+            assert signature(attrgetter(str(method))(driven.program)).bind(*arguments), name
+
+
+def test_one_entry_adds_an_action_to_keys_lists_schema_help_and_menu() -> None:
+    done = subprocess.run([sys.executable, "-c", ONE_MORE], cwd=Path(__file__).parents[1], capture_output=True,
+                          encoding="utf-8", check=True)
+    assert "  f13           wave               all agents wave\n" in done.stdout
+    schema, in_help, in_menu, agents = done.stdout.splitlines()[-4:]
+    assert "'default': ['f13'], 'description': 'all agents wave'" in schema
+    assert in_help == in_menu == "[('Time', 'all agents wave', 'F13')]" and agents == "7"
+
+
+# --- Every shipped configuration runs as its user would run it -------------------------------------------------------
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.parametrize("name", list(list_configs()))
+def test_a_few_frames_of_each_configuration(name: str, tmp_path: Path) -> None:
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "crowd_demo", "--config", f"{name}.yaml", "--headless", "--frames", "3", "--report", "-"]
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, encoding="utf-8")
+    assert (done.returncode, without_progress(done.stderr)) == (0, "")
+    report = json.loads(done.stdout)
+    assert report["frames"] == 3 and len(report["state_hash"]) == 32
+    assert report["counters"]["visible"] > 0
+    if not load_config(name).life.births_per_s:
+        assert report["agents"] == load_config(name).agents
+
+
+# --- Esc closes what is open, then asks once; what answers, and what never asks --------------------------------------
+
+def is_asking(driven: Driven) -> bool:
+    """Is there a question to which Esc says yes?"""
+    return isinstance(driven.program.dialogs.top, Question)
+
+
+@pytest.mark.parametrize("answer", ["escape", "return", "enter"])
+def test_esc_closes_what_is_open_then_asks_and_esc_or_enter_leave(driven: Driven, answer: str) -> None:
+    driven.keys("f1", "escape")
+    assert not driven.program.dialogs.top
+    driven.keys("f6", "escape")
+    assert not driven.program.inspector.active and not driven.program.dialogs.top
+    driven.press("escape")
+    assert is_asking(driven) and driven.program.running
+    driven.press(answer)
+    assert not driven.program.running
+
+
+def test_another_key_goes_on_and_does_nothing_else(driven: Driven) -> None:
+    driven.keys("escape", "left shift")
+    assert is_asking(driven)
+    driven.press("space")
+    assert driven.program.running and not is_asking(driven) and not driven.program.crowd.paused
+    driven.press("escape")
+    assert is_asking(driven)
+
+
+@pytest.mark.parametrize(("row", "leaves"), [("0", True), ("1", False), ("", False)])
+def test_a_click_on_an_answer_gives_it_and_one_elsewhere_goes_on(driven: Driven, row: str, leaves: bool) -> None:
+    driven.press("escape")
+    driven.drag(driven.find("row", row) if row else driven.find())
+    assert not is_asking(driven) and driven.program.running is not leaves
+
+
+def test_a_question_without_an_answer_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("crowd_demo.app.dialogs.dialog.time.monotonic", lambda: now)
+    question = Question("Leave?", ("leave", "go on"), lambda: None)
+    question.view()
+    now += PATIENCE_S * 0.9
+    question.view()
+    assert not question.closed
+    now += PATIENCE_S * 0.2
+    question.view()
+    assert question.closed
+
+
+@pytest.mark.parametrize("key", ["`", "ctrl+u"])
+def test_another_key_for_quitting_asks_and_confirms_too(key: str) -> None:
+    driven = Driven(f"keys.quit={key}")
+    mod = pygame.KMOD_LCTRL if "+" in key else 0
+    driven.press(key[-1], mod)
+    assert is_asking(driven)
+    driven.press(key[-1], mod)
+    assert not driven.program.running
+
+
+def test_a_run_of_a_number_of_frames_never_asks() -> None:
+    driven = Driven(frames=100)
+    driven.press("escape")
+    assert not driven.program.running

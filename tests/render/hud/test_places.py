@@ -1,4 +1,4 @@
-"""What lies over the picture keeps out of each other's way, and what the user looks at stays where it is."""
+"""What lies over the picture keeps out of each other's way, and covers what the HUD says that it covers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import PROOF_COLOURS, Card, CardRow, ProofLine, Span
 from crowd_demo.render.hud.hud import Hud
+from crowd_demo.render.hud.panel_layout import docked
 from crowd_demo.render.hud.status import (
     Chart,
     Half,
@@ -36,8 +37,10 @@ from crowd_demo.render.hud.status import (
     TourView,
 )
 from crowd_demo.render.hud.views import ListView, Row
+from crowd_demo.sprites.pixels import plain_surface
 
 pytestmark = pytest.mark.quick
+
 GROUND = np.full((3, 4, 3), 100, np.uint8)
 LEGEND = Legend("density", ((255, 0, 0), (0, 255, 0)), ("few", "many"))
 ITEMS = tuple(LegendItem(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
@@ -199,3 +202,24 @@ def test_the_world_keeps_three_quarters_of_the_window(mode: str, size: tuple[int
     share = sum(rect.width * rect.height for rect in rects) / (size[0] * size[1])
     print(f"{mode} at {size[0]} x {size[1]}: panels take {share:.1%} of the window")
     assert share <= 0.25
+
+
+# --- What the HUD says that it covers is what it covers --------------------------------------------------------------
+
+DOCKED_SIZES = [(1280, 720), (1920, 1080), (2560, 1440)]
+
+
+@pytest.mark.parametrize("size", DOCKED_SIZES)
+@pytest.mark.parametrize("scale", [0.7, 1.0])
+def test_panels_and_timeline_lie_within_what_is_docked_and_fill_it(size: tuple[int, int], scale: float) -> None:
+    past = Past(0, 100, 100, 3600, 60.0, 0, 1, np.zeros(3600, np.float32))
+    looks, surface = PanelSettings(scale=scale), plain_surface(size)
+    surface.fill((1, 2, 3))
+    before = pixels(surface).copy()
+    Hud(KEYS).draw(surface, crowd(), Status(panels=looks, past=past), 0.0)
+    covered = (pixels(surface) != before).any(axis=2)
+    left, top, right, bottom = docked(size, looks, True)
+    assert left > 100 < right and top == 0 < bottom
+    free = slice(left, size[0] - right), slice(top, size[1] - bottom)
+    assert not covered[free].any()
+    assert covered[left - 1].any() and covered[size[0] - right].any() and covered[:, size[1] - bottom].any()
