@@ -47,7 +47,7 @@ def steps_of(card: Card) -> int:
 
 
 def test_what_it_gave_is_kept_for_the_tooltip(watched: Watched) -> None:
-    watched.switch("leaf_size", 64, 60)
+    watched.switch("leaf_size", 64, 30)
     assert not watched.has_card, "there is nothing to measure"
     watched.switch("simd", False)
     watched.last()
@@ -60,9 +60,9 @@ def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeyp
     monkeypatch.setattr(Switcher, "busy", True)
     watched.frames(1100)
     monkeypatch.setattr(Switcher, "busy", False)
-    watched.switch("simd", False, 60)
+    watched.switch("simd", False, 30)
     trial = watched.program.cards.trial
-    assert trial and 50 < extent(trial.before)[0] <= 60
+    assert trial and 20 < extent(trial.before)[0] <= 30
 
 
 def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monk
         driven.frames(40)
     driven.switch("simd", False)
     assert driven.program.cards.trial and extent(driven.program.cards.trial.before) == (0, 0)
-    driven.frames(100)
+    driven.frames(40)
     assert turns_of(driven.card) > 0 and all(span.before_ms > 0 < span.after_ms for span in driven.card.spans)
 
 
@@ -90,7 +90,7 @@ def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
     driven.switch(path, value)
     driven.program.crowd.paused = False
-    driven.frames(100)
+    driven.frames(40)
     card = driven.card
     assert card.spans == () and card.note == trial.NO_TIMES_NOTE and "before" not in card.state
     assert card.proof.kind == "same" or "sample" in card.proof.text
@@ -157,7 +157,7 @@ def test_why_costs_nothing_before_it_is_opened_and_begins_again_after_another_sw
         watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = list[str]()
     monkeypatch.setattr(trial, "load", lambda name: opened.append(name) or load(name))
-    watched.switch("simd", False, 100)
+    watched.switch("simd", False, 40)
     assert opened == []
     watched.press("i")
     watched.frames(3)
@@ -208,25 +208,25 @@ def test_what_changes_the_crowd_ends_the_measurement(watched: Watched, action, w
 
 @pytest.mark.parametrize(("key", "why"), [("r", "another crowd began"), ("backspace", "it went to another time")])
 def test_another_crowd_or_time_ends_it(watched: Watched, key: str, why: str) -> None:
-    watched.switch("simd", False, 60)
+    watched.switch("simd", False, 30)
     watched.press(key)
     assert watched.card.state.endswith(f", until {why}")
 
 
 @pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
 def test_copies_show_the_view_of_the_switch_when_somebody_moves_it(watched: Watched, path: str, value) -> None:
-    watched.switch(path, value, 100)
+    watched.switch(path, value, 40)
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     turns = turns_of(watched.card)
-    watched.frames(60)
+    watched.frames(30)
     assert turns_of(watched.card) > turns and "until" not in watched.card.state
 
 
 def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_large_for_copies(
         watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
-    watched.switch("cull", "off", 100)
+    watched.switch("cull", "off", 40)
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     assert watched.card.state.endswith(", until the view changed")
@@ -236,12 +236,12 @@ def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_l
 def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch_or_between_two_that_count_as_one(
         is_joined: bool, watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
-    watched.frames(100)
+    watched.frames(40)
     if is_joined:
         watched.switch("cull", "agents")
     watched.program.seeing.zoom(*ZOOM)
     watched.frames(5 * is_joined)
-    watched.switch("cull", "off", 100)
+    watched.switch("cull", "off", 40)
     assert watched.card.change == "grid -> off" and watched.card.spans == () and watched.card.note == trial.NO_TIMES_NOTE
     assert re.fullmatch(r"\d+ after.*", watched.card.state)
 
@@ -250,7 +250,7 @@ def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch_or_
 def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch, path: str, value) -> None:
     monkeypatch.setattr(InterleavedTiming, "frame_ms", 1e7)
     monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch(path, value, 100)
+    watched.switch(path, value, 40)
     assert watched.card.note == trial.LONG_NOTE and watched.card.proof.kind == "same"
     assert not any(span.known for span in watched.card.spans), "times before and after have no interval"
 
@@ -258,21 +258,21 @@ def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: py
 def test_a_first_block_slow_by_chance_does_not_end_the_turns(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(InterleavedTiming, "frame_ms", property(lambda turns: 1.0 if turns.turns else 1e7))
     monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch("simd", False, 100)
+    watched.switch("simd", False, 40)
     assert turns_of(watched.card) >= 1 and not watched.card.note
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
     watched.press("space")
-    watched.frames(60)
-    watched.switch("simd", False, 60)
+    watched.frames(30)
+    watched.switch("simd", False, 30)
     assert watched.card.left == 1 and watched.card.state == "waits until the crowd moves again"
     watched.press("space")
-    watched.frames(100)
+    watched.frames(40)
     assert watched.card.left < 1 and watched.card.proof.kind == "same"
     watched.press("space")
-    watched.frames(60)
-    watched.switch("blitter", "pygame", 100)
+    watched.frames(30)
+    watched.switch("blitter", "pygame", 40)
     assert watched.card.left < 1 and watched.card.spans[0].name == "frame"
     assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms
 
@@ -316,7 +316,7 @@ def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatc
         replicas.append(weakref.ref(made))
         return made
     monkeypatch.setattr(Simulation, "replica", replica)
-    watched.switch("simd", False, 100)
+    watched.switch("simd", False, 40)
     assert len(replicas) == 2 and all(replica() for replica in replicas)
     watched.apply(Populate(150))
     assert not any(replica() for replica in replicas)
