@@ -217,7 +217,7 @@ def assert_sound(sim: Simulation) -> None:
 # --- no change changes the crowd, or the work that a step does, unnoticed: tests/pins.json holds both ----------------
 
 PINNED = json.loads(pins.FILE.read_text("utf-8"))
-named = [pytest.param(name, marks=() if pins.is_large(name) else pytest.mark.quick) for name in pins.cases()]
+named = [pytest.param(name, marks=pytest.mark.slow if pins.is_large(name) else pytest.mark.quick) for name in pins.cases()]
 
 
 @pytest.mark.parametrize("name", named)

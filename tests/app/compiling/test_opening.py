@@ -136,15 +136,15 @@ def run(**options: Any) -> int:
 
 def test_frames_are_counted_over_all_crowds_and_the_report_is_about_the_last(
         after_ten_frames: list[Loop], folder: Path) -> None:
-    assert run(frames=3000, report=folder / "a.json", screenshot=folder / "a.png", trace=folder / "trace.json") == 0
+    assert run(frames=800, report=folder / "a.json", screenshot=folder / "a.png", trace=folder / "trace.json") == 0
     first, second = after_ten_frames
-    assert first.program.sim.tick + second.program.sim.tick == 3000
+    assert first.program.sim.tick + second.program.sim.tick == 800
     report = json.loads((folder / "a.json").read_text("utf-8"))
     assert (report["agents"], report["config"]["behaviour"]) == (300, "flock")
     assert report["frames"] == report["steps"] == second.program.sim.tick
     assert report["config"]["window"]["width"] == 320 and (folder / "a.png").exists()
     spans = [event["name"] for event in json.loads((folder / "trace.json").read_text("utf-8")) if event["ph"] == "X"]
-    assert spans.count("frame") == 3000
+    assert spans.count("frame") == 800
 
 
 def test_after_each_of_many_switches_nothing_is_left_of_the_crowds_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,7 @@ def test_what_fails_or_gives_something_else_when_made_again_is_said(tmp_path, en
         ["ensemble", f" THE CROWD DIFFERS with seed {seed}"] for seed in (1, 2)]
 
 
+@pytest.mark.slow
 def test_interrupted_when_made_again_it_says_what_the_command_does(tmp_path, start, ensemble) -> None:
     out = tmp_path / "out"
     asked = (*SMALL, "waits", "--seeds", "1-8", "--workers", "1", "--out", out)
@@ -124,6 +125,7 @@ def test_interrupted_when_made_again_it_says_what_the_command_does(tmp_path, sta
     assert end == "of 8 runs were made again; the same command begins with the first"
 
 
+@pytest.mark.slow
 def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, start, ensemble) -> None:
     asked = (*SMALL, "stuck,speed,population", "--seeds", "1-24", "--steps", "100", "--workers", "2", "--out")
     assert ensemble(*asked, tmp_path / "whole").returncode == 0

@@ -188,6 +188,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
     assert capsys.readouterr().err == line + "\n"
 
 
+@pytest.mark.slow
 def test_a_murmuration_is_ordered_and_leaves_most_of_the_sky_empty() -> None:
     """The short form of what `crowd-demo lab flocks` shows over 10,000 steps (0.9, 35% in the densest twentieth)."""
     from crowd_demo import Simulation, load_config

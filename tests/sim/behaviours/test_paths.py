@@ -76,7 +76,7 @@ def test_fields_go_by_the_prices_of_their_turn() -> None:
             counts[tick] = people_prices(columns.x, columns.y, sim.terrain.walls, sim.config.crowd.detour)
         sim.step()
         fields = sim.flow_fields
-        for goal in np.flatnonzero(fields.made).tolist() if tick % 7 == 0 else ():
+        for goal in np.flatnonzero(fields.made).tolist() if tick % 15 == 5 else ():
             last = tick // 15 * 15
             prices = counts[last if tick - last >= goal * 15 // 10 else last - 15]
             targets = sim.ways.owner  # type: ignore[union-attr]
