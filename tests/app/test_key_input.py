@@ -144,17 +144,6 @@ def test_in_a_dialog_arrows_and_page_keys_repeat_and_nothing_pans(reader: Reader
     assert reader.after(LONG_S) == [] and reader.offered == ["down", "page up"] and reader.hold(0.1) == (0, 0)
 
 
-@pytest.mark.parametrize("opens", [True, False])
-@pytest.mark.quick
-def test_keys_held_when_a_dialog_opens_or_closes_have_no_further_effect(reader: Reader, opens: bool) -> None:
-    reader.listen(not opens, set())
-    reader.press("down", "]", "d")
-    reader.listen(not opens, set())  # is said before each event
-    assert any(reader.hold(0.1)) == opens
-    reader.listen(opens, set())
-    assert reader.after(0.0) == reader.after(LONG_S) == [] and reader.hold(0.1) == (0, 0)
-
-
 @pytest.mark.quick
 def test_escape_and_closing_the_window_quit(reader: Reader) -> None:
     quits = reader.keymap.quits
@@ -511,17 +500,6 @@ def test_the_cursor_rests_on_a_target_after_a_while(
         now[0] += window_events.REST_S + 0.01
         read(mouse, leaving)
         assert mouse.resting_on is None
-
-
-@pytest.mark.quick
-def test_the_wheel_zooms_at_the_cursor(mouse: Mouse, program: MagicMock) -> None:
-    wheel = [pygame.Event(pygame.MOUSEWHEEL, x=0, y=y) for y in (1, -1)]
-    read(mouse, event(pygame.MOUSEMOTION, (100, 50)), *wheel)
-    (nearer, farther) = (each.args for each in program.seeing.zoom.mock_calls)
-    assert nearer[:2] == farther[:2] == (100, 50) and nearer[2] == pytest.approx(1 / farther[2]) and nearer[2] > 1
-    program.dialogs.top = MagicMock()
-    read(mouse, *wheel)
-    assert program.dialogs.press.mock_calls == [call("up", False), call("down", False)]
 
 
 @pytest.mark.quick

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from functools import partial
 from inspect import signature
 from operator import attrgetter
 from pathlib import Path
@@ -17,8 +16,8 @@ import pygame
 import pytest
 from driven import Driven, without_progress
 
-from crowd_demo.app.crowd.crowd_controls import ROUND, agents_of, next_of
-from crowd_demo.app.dialogs.dialog import PATIENCE_S, Question
+from crowd_demo.app.crowd.crowd_controls import agents_of
+from crowd_demo.app.dialogs.dialog import Question
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.keys import ACTIONS
@@ -27,7 +26,7 @@ from crowd_demo.config.resources import list_configs
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.sim.actions import Populate, Switch
+from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
@@ -59,17 +58,6 @@ def test_a_technique_goes_back_on_with_the_value_that_it_had_before(driven: Driv
     driven.press("3")
     driven.settle()
     assert driven.program.sim.optimizations.reorder.when == ("every" if ways_off[1:] else "drift")
-
-
-@pytest.mark.parametrize(("path", "key", "on"), [
-    ("cull", "7", "grid"), ("overlap_passes", "j", 2), ("simd", "2", True)])
-def test_a_technique_that_is_configured_off_goes_on_with_its_default(path: str, key: str, on: str) -> None:
-    driven = Driven(f"optimizations.{path}={'false' if path == 'simd' else BY_PATH[path].baseline}")
-    driven.press(key)
-    driven.settle()
-    assert driven.program.sim.optimizations.get(path) == on
-    driven.press(key)
-    assert driven.program.techniques.value(path) == BY_PATH[path].baseline
 
 
 def test_the_list_of_choices_says_what_the_key_does(driven: Driven) -> None:
@@ -131,18 +119,6 @@ def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkey
     assert driven.program.notices.present()[-1].startswith("side by side: 150 agents: needs about")
 
 
-def test_keys_go_through_round_numbers_of_agents() -> None:
-    more, fewer = (partial(lambda way, count: int(next_of(ROUND, count, way)), way) for way in (1, -1))
-    assert [more(0), more(1), more(9), more(33_333), more(32_000_000)] == [1, 2, 10, 40_000, 32_000_000]
-    assert more(more(more(20_000))) == 40_000 and fewer(fewer(fewer(40_000))) == 20_000
-    assert [fewer(0), fewer(1), fewer(10), fewer(33_333), fewer(1_000_000)] == [0, 0, 9, 30_000, 800_000]
-    count, counts = 0, set()
-    while count < 32_000_000:
-        counts.add(count := more(count))
-        assert fewer(more(count)) == count or count == 32_000_000
-    assert {10, 100, 1000, 5000, 20_000, 40_000, 100_000, 1_000_000} < counts and len(counts) < 80
-
-
 @pytest.mark.parametrize(("text", "count"), [
     ("40000", 40_000), ("40,000", 40_000), ("40 000", 40_000), ("40k", 40_000), ("1.5M", 1_500_000), ("0", 0), ("007", 7),
     *dict.fromkeys(["", "k", "4O", "-5", "40.000", "1.5", "1e4", "50m", "9" * 20]).items()])
@@ -165,17 +141,6 @@ def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
     driven.press("a", pygame.KMOD_CTRL)
     driven.keys("1", "escape")
     assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top and driven.program.running
-
-
-def test_the_number_of_agents_can_be_dragged_and_counts_once_a_frame(driven: Driven) -> None:
-    for _ in range(5):
-        driven.program.controls.drag_agents(2)
-    driven.frames()
-    assert driven.program.sim.agents.count == 400 == driven.program.crowd.agents_asked
-    assert [action for _, action in driven.program.sim.history] == [Populate(400)]
-    driven.program.controls.drag_agents(-1)
-    driven.frames()
-    assert driven.program.sim.agents.count == 380
 
 
 @pytest.mark.parametrize("path", ["neighbours", "neighbour_limit"])
@@ -240,15 +205,6 @@ def test_neither_what_is_shown_nor_exact_techniques_change_the_crowd(driven: Dri
     sim, alone = driven.program.sim, Simulation(load_config("1k", ["agents=200", "map=null"]))
     alone.step(sim.tick)
     assert sim.state_hash() == alone.state_hash()
-
-
-def test_a_picture_requested_in_the_frame_of_quitting_is_still_saved(driven: Driven, tmp_path: Path) -> None:
-    driven.press("f1")
-    tick = driven.program.sim.tick
-    pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))
-    driven.post(pygame.QUIT)  # whatever is open
-    assert [path.name for path in tmp_path.iterdir()] == ["crowd-0001.png"]
-    assert driven.program.sim.tick == tick
 
 
 def test_restarts_and_switches_leave_nothing_behind(driven: Driven) -> None:
@@ -374,29 +330,6 @@ def test_a_click_on_an_answer_gives_it_and_one_elsewhere_goes_on(driven: Driven,
     driven.press("escape")
     driven.drag(driven.find("row", row) if row else driven.find())
     assert not is_asking(driven) and driven.program.running is not leaves
-
-
-def test_a_question_without_an_answer_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr("crowd_demo.app.dialogs.dialog.time.monotonic", lambda: now)
-    question = Question("Leave?", ("leave", "go on"), lambda: None)
-    question.view()
-    now += PATIENCE_S * 0.9
-    question.view()
-    assert not question.closed
-    now += PATIENCE_S * 0.2
-    question.view()
-    assert question.closed
-
-
-@pytest.mark.parametrize("key", ["`", "ctrl+u"])
-def test_another_key_for_quitting_asks_and_confirms_too(key: str) -> None:
-    driven = Driven(f"keys.quit={key}")
-    mod = pygame.KMOD_LCTRL if "+" in key else 0
-    driven.press(key[-1], mod)
-    assert is_asking(driven)
-    driven.press(key[-1], mod)
-    assert not driven.program.running
 
 
 def test_a_run_of_a_number_of_frames_never_asks() -> None:

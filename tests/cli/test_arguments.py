@@ -3,7 +3,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -286,23 +285,6 @@ def test_a_crash_while_debugging_is_a_traceback(fails, monkeypatch):
     fails(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         main(["--config", "20k-flock"])
-
-
-@pytest.mark.quick
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, tmp_path, number, code):
-    """Here it comes while the configuration is read."""
-    wanted = getattr(signal, number)
-    before = signal.getsignal(wanted)
-    signal.signal(wanted, signal.SIG_DFL)
-    try:
-        monkeypatch.setattr("crowd_demo.cli.run._source", lambda *_: signal.raise_signal(wanted))
-        assert main(["--report", str(tmp_path / "a.json")]) == code
-        assert signal.getsignal(wanted) == signal.SIG_DFL
-    finally:
-        signal.signal(wanted, before)
-    assert capsys.readouterr().err == f"crowd-demo: left before loading: not written: --report {tmp_path / 'a.json'}\n"
 
 
 # --- standard output and error that are full, closed or read in part, and files that are none ------------------------

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from crowd_demo import Config, ConfigError, load_config
 from crowd_demo.config.keys import keys_of
-from crowd_demo.config.reading import quiet_libraries, read_bounded
+from crowd_demo.config.reading import quiet_libraries
 from crowd_demo.config.yaml12 import MAX_BYTES, UnreadableError, dump, read, read_file, scalar
 from crowd_demo.registry.built_in import BEHAVIOURS
 
@@ -272,19 +271,6 @@ def test_a_closed_standard_error_does_no_harm() -> None:
     code = "from crowd_demo.config.reading import quiet_libraries\nwith quiet_libraries(): pass\nprint('fine')"
     done = subprocess.run(["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code], stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"fine\n"
-
-
-def test_a_device_that_passes_for_a_regular_file_and_waits_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if sys.platform == "win32":
-        pytest.skip("Windows has no such devices")
-    reader, writer = os.pipe()
-    os.set_blocking(reader, False)
-    regular = (tmp_path / "file").touch() or (tmp_path / "file").stat()
-    monkeypatch.setattr(os, "open", lambda *arguments: reader)
-    monkeypatch.setattr(os, "fstat", lambda descriptor: regular)
-    with pytest.raises(OSError, match="no data yet"):
-        read_bounded(tmp_path / "file", 100)
-    os.close(writer)
 
 
 # --- the YAML reader: 1.2 scalars, lines, limits, and never a surprise -----------------------------------------------

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damages import make_fifo
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -131,16 +130,6 @@ def test_the_line_with_the_type_may_be_missing(tmp_path: Path, data: bytes, mess
     whole = octile(".G@", "0W1")
     found, typed = (parse_octile(each, Path("town.map")) for each in (whole.partition(b"\n")[2], whole))
     assert np.array_equal(found.kinds, typed.kinds) and np.array_equal(found.marks, typed.marks)
-
-
-@pytest.mark.parametrize("name", ["some.map", "some.png", "some.wkt", "some.json", "some.dxf"])
-def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, name: str) -> None:
-    make_fifo(tmp_path / name)
-    (tmp_path / f"link-{name}").symlink_to("/dev/zero")
-    for path in (tmp_path / name, tmp_path / f"link-{name}"):
-        with pytest.raises(MapError) as caught:
-            read_map(path)
-        assert str(caught.value) == f"{path}: cannot be read (not a regular file)"
 
 
 def test_a_missing_or_huge_file_is_an_error_and_not_read_whole(tmp_path: Path) -> None:

@@ -136,16 +136,6 @@ def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
     assert picture_of(path) == tmp_path / "20k.png"
 
 
-def test_a_checkout_has_its_pictures_whichever_program_opens_its_configurations(tmp_path, monkeypatch):
-    """The README's first command: installed from the checkout, and started in it."""
-    monkeypatch.chdir(tmp_path)
-    for folder in ("configs", "assets/scenarios"):
-        Path(folder).mkdir(parents=True)
-    picture = tmp_path / "assets/scenarios/20k.png"
-    picture.write_bytes(b"")
-    assert picture_of(Path("configs/20k.yaml")) == picture
-
-
 def test_control_characters_of_a_description_are_escaped(tmp_path):
     (tmp_path / "mine.yaml").write_bytes(b"# A \x1b[31mred\0 one.\n# Watch: \x9b.\n")
     assert about(tmp_path / "mine.yaml") == r"A \x1b[31mred\x00 one."

@@ -323,26 +323,6 @@ NAN, FAR = X.copy(), X.copy()
 NAN[7], FAR[3] = np.nan, 101
 
 
-@pytest.mark.parametrize(("x", "y", "said"), [
-    (NAN, Y, "x[7]: must be finite, not nan"),
-    (X, NAN * np.inf, "y[0]: must be finite, not inf"),
-    (FAR, Y, "x[3]: must be from 0 to 100, not 101"),
-    (X, Y[:-1], "y: must be float64[20] like x, not float64[19]"),
-    (X, Y.astype(np.float32), "y: must be float64[20] like x, not float32[20]"),
-    (np.arange(20), Y, "x: must be float32[n] or float64[n], not int64[20]"),
-    (X, Y.reshape(4, 5), "y: must be float32[n] or float64[n], not float64[4, 5]"),
-    (5.0, Y, "x: must be float32[n] or float64[n], not float64[]"),
-])
-def test_an_update_names_the_element(x: np.ndarray, y: np.ndarray, said: str) -> None:
-    grid = Grid(5, BOUNDS, outside="refuse")
-    grid.update(X, Y)
-    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
-        grid.update(x, y)
-    assert grid.count in (0, 20) and len(grid.counts()) == grid.count
-    grid.update(X, Y)
-    assert len(grid.counts()) == 20
-
-
 def test_columns_places_and_rules_are_checked() -> None:
     grid = Grid(5, BOUNDS)
     grid.update(X, Y)
@@ -451,15 +431,6 @@ def test_threads_of_numbas_work_queue_wait_for_each_other() -> None:
 
 def test_importing_it_imports_no_pygame_and_changes_nothing_in_numba() -> None:
     assert run(UNCHANGED) == "False"
-
-
-def test_the_public_names() -> None:
-    assert crowd_demo.grid.__all__ == ["Grid", "pair_rule", "root", "select"]
-    assert all(getattr(crowd_demo.grid, name).__doc__ for name in crowd_demo.grid.__all__)
-    assert Path(crowd_demo.__file__).with_name("py.typed").exists()
-    public = {name for name in vars(Grid) if not name.startswith("_")}
-    assert public == {"update", "counts", "sum", "pairs", "neighbours", "query", "nearest", "order", "cell_start", "shape"}
-    assert all(getattr(Grid, name).__doc__ for name in public)
 
 
 # --- rules -------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +19,7 @@ from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.host import child
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper
-from crowd_demo.host.files import LEFT_S, free_name, why_unwritable, write_file
+from crowd_demo.host.files import free_name, why_unwritable, write_file
 from crowd_demo.host.streams import ERASE, REDRAW_EVERY_S, ProgressLine
 from crowd_demo.host.system import importing
 
@@ -64,21 +63,6 @@ def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: py
             patch.setattr(Path, step, fail)
             write_file(path, b"new")
         assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.quick
-def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
-    """If it ran on another machine; of one on this machine the next test says more."""
-    old, young, another, file = (tmp_path / name for name in (
-        ".crowd-demo-elsewhere-12-ab_c4567", ".crowd-demo-elsewhere-12-12345678", ".crowd-demo-notes",
-        ".crowd-demo-elsewhere-12-abcdefgh"))
-    for path in (old, young, another):
-        (path / "half").mkdir(parents=True)
-    file.touch()
-    for path in (old, another, file):
-        os.utime(path, (0, time.time() - LEFT_S - 60))
-    write_file(tmp_path / "new", b"x")
-    assert sorted(tmp_path.iterdir()) == sorted([young, another, file, tmp_path / "new"])
 
 
 @posix
@@ -164,17 +148,6 @@ def test_an_open_descriptor_is_written_into(tmp_path: Path, pipe: tuple[int, int
         assert why_unwritable(path) is None
         write_file(path, b"new")
         assert os.read(read, 10) == b"new"
-
-
-@posix
-@pytest.mark.quick
-def test_a_descriptor_of_a_file_goes_on_where_it_is(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with log.open("wb", buffering=0) as file:
-        file.write(b"before ")
-        write_file(Path(f"/dev/fd/{file.fileno()}"), b"new")
-        file.write(b" after")
-    assert log.read_bytes() == b"before new after" and list(tmp_path.iterdir()) == [log]
 
 
 @posix

@@ -159,16 +159,6 @@ def test_a_fifo_without_a_reader_is_waited_for_until_a_signal(
 
 
 @pytest.mark.usefixtures("listening")
-def test_a_long_last_step_takes_no_time_from_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", FOR_EVER_S)
-    monkeypatch.setattr(main, "WRITE_S", 2.5)
-    left: list[int] = []
-    monkeypatch.setattr("os._exit", left.append)
-    at_step(monkeypatch, 3, lambda: (send("SIGTERM"), time.sleep(3)))
-    assert run(frames=50, report=tmp_path / "a.json") == 143 and (tmp_path / "a.json").exists() and not left
-
-
-@pytest.mark.usefixtures("listening")
 def test_after_the_wish_to_quit_no_step_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also not in a frame that was to make several."""
     monkeypatch.setattr("crowd_demo.app.crowd.crowd.Crowd.due_steps", lambda *_: 4)

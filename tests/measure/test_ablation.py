@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crowds import CROWD, FLOCK, simulation
-from versus import no_compiling, pair, versus
+from versus import no_compiling, versus
 
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.ablation import (
@@ -67,20 +67,6 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     assert found.noise() == "noise: a second copy of the present crowd took 0.99-1.01 times as long"
     assert ablation().noise() == "too few frames for an interval"
     assert str(table).splitlines()[1].startswith("neighbours: sorted    none     2.00")
-
-
-def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
-        yield 0.5
-        return Versus(60, pair(2, 1.0, 0.5), pair(4, 1.0, 0.09), "same")
-
-    monkeypatch.setattr(ThreeCrowds, "against", against)
-    found = ablation(("simd",))
-    list(found.run())
-    (row,) = found.table().rows
-    assert (*row[4:6], *row[8:10]) == ("too noisy to tell", "0.50-1.50", "no difference", "0.91-1.09")
-    assert found.rows[0].found.line(True, False) == (
-        "on against off: step too noisy to tell (95%: 0.50-1.50), frame no difference (95%: 0.91-1.09), same crowd")
 
 
 @pytest.mark.usefixtures("made_up")
@@ -248,31 +234,12 @@ def test_each_trial_begins_with_the_state_that_was_given() -> None:
     assert states == [replica.state_hash()] * 2 and sim.tick == 7
 
 
-def test_all_crowds_sort_in_the_first_step_that_counts_if_they_sort_at_all() -> None:
-    sim = simulation(**{**FLOCK, **SMALL}, steps=67)
-    crowds = crowds_of(sim)
-    found_against(crowds, reorder__every=7)
-    assert crowds.present.tick == 420 + 18 and crowds.present.profile.counters["sorts"] == sim.profile.counters["sorts"] + 1
-    assert found_against(crowds, reorder__when="drift").crowd == "same"
-
-
 def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
     sim = simulation(**{**FLOCK, **SMALL}, steps=3)
     snapshot = sim.snapshot()
     assert (np.diff(snapshot.columns[0]) < 0).any()
     again = unsorted(snapshot)
     assert again.columns[0].tolist() == list(range(150)) and again.state_hash() == snapshot.state_hash()
-
-
-def test_memory_keeps_its_order_but_where_sorting_is_compared() -> None:
-    sim = simulation(**{**FLOCK, **SMALL}, steps=3)
-    sim.optimizations.set("reorder.when", "off")
-    order = sim.agents.view.id[:150].tolist()
-    crowds = crowds_of(sim)
-    found_against(crowds, simd=False)
-    assert crowds.present.agents.view.id[:150].tolist() == order != list(range(150))
-    found_against(crowds, reorder__when="drift")
-    assert crowds.present.agents.view.id[:150].tolist() == list(range(150))
 
 
 def test_brute_force_that_would_take_minutes_is_refused() -> None:

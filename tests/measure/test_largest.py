@@ -99,15 +99,6 @@ def test_who_leaves_has_the_rungs_that_were_searched(made_up: list[Config]) -> N
 
 
 @pytest.mark.quick
-def test_where_nothing_fits_the_table_says_so(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "frame_ms", lambda config: 99.0)
-    found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
-    list(found.run())
-    assert found.table().rows == [("as now", "none", "-", "-", "-", "-", "-")]
-    assert found.record()["rungs"][0]["agents"] == 0  # type: ignore[index]
-
-
-@pytest.mark.quick
 def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "frame_ms", lambda config: 1.0)
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)

@@ -302,13 +302,3 @@ def test_staggering_does_not_show_at_one_moment_and_that_is_said() -> None:
     proof = Answers(sim, {"stagger.avoidance": 1}, {"stagger.avoidance": 8}, exact=False)
     told(proof)
     assert proof.finding == ("sample", f"same answers at one moment, not over time: sample of {SAMPLE}")
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("count", [0, 1, 16, 100, 256, 257, 1000, 1024, 20_000, 1_000_000])
-def test_the_sample_is_spread_and_nobody_is_in_it_twice(count: int) -> None:
-    groups = sample_groups(count)
-    slots = np.concatenate([np.zeros(0, int), *groups])
-    assert len(slots) == len(set(slots.tolist())) == min(count, SAMPLE) and (slots < count).all()
-    assert count < 2000 or all(group[0] % 64 == 0 for group in groups)
-    assert all(len(group) <= GROUP for group in groups)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import platform_pythons
 import pytest
-from installs import InstallError
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="Debian's packages")]
 OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -64,18 +63,6 @@ def test_the_same_processor_needs_no_emulator(log: Path, tmp_path: Path) -> None
     assert "usr/bin/python3.13" in start and "qemu" not in start and log.exists()
 
 
-def test_where_there_is_no_debian_the_reason_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InstallError, match="there is no apt-get"):
-        platform_pythons.debian_python("3.13", "arm64", tmp_path / "a")
-    with pytest.raises(InstallError, match=r"Python 3\.12 is not installed, and no Debian has it"):
-        platform_pythons.debian_python("3.12", "arm64", tmp_path / "b")
-    (tmp_path / "apt-get").write_text("#!/bin/sh\necho http://host/ubuntu/\n", "utf-8")
-    (tmp_path / "apt-get").chmod(0o755)
-    with pytest.raises(InstallError, match="no archive of Debian"):
-        platform_pythons.debian_python("3.13", "arm64", tmp_path / "c")
-
-
 def test_a_python_is_taken_only_if_it_is_of_that_version_and_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert platform_pythons.python_of(OWN, tmp_path) == [sys.executable]
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
@@ -87,17 +74,6 @@ def test_a_python_is_taken_only_if_it_is_of_that_version_and_works(tmp_path: Pat
     assert platform_pythons.python_of("3.99", tmp_path) == ["debian", "3.99"]
     kept.write_text("#!/bin/sh\nexit 0\n", "utf-8")
     assert platform_pythons.python_of("3.99", tmp_path) == [str(kept)]
-
-
-def test_wheels_for_another_processor_are_asked_for_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[list[str]] = []
-    monkeypatch.setattr(platform_pythons, "output_of", lambda command, name: told.append(command))
-    other = "arm64" if platform_pythons.own_architecture() == "amd64" else "amd64"
-    for architecture in (platform_pythons.own_architecture(), other):
-        platform_pythons.install_wheels(["numba>=0.60"], "3.12", architecture, tmp_path)
-    own, emulated = told
-    assert "--python-version=3.12" in own and own[-1] == "numba>=0.60" and not any("--platform" in each for each in own)
-    assert f"--platform=manylinux_2_28_{platform_pythons.PROCESSORS[other]}" in emulated
 
 
 def test_a_process_has_its_folders_and_no_settings_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

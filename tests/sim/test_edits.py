@@ -3,11 +3,9 @@
 import re
 import subprocess
 import sys
-from base64 import b64encode
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pytest
@@ -94,21 +92,6 @@ def test_undoing_newcomers_takes_nobody_else_who_has_their_id() -> None:
     sim.apply(BringIn(65, 320, 320, 100))
     apply(sim, undo)
     assert sim.agents.count == 65
-
-
-@pytest.mark.quick
-def test_people_come_back_only_with_columns_that_this_crowd_can_have() -> None:
-    sim = crowd()
-    back = PutBack.of(sim, np.array([3], np.int32))
-    mistakes: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"columns": "%"}, "not valid base64"), ({"count": 2}, "bytes"),
-        ({"columns": b64encode(b"\xff" * 4 * 16).decode()}, "no number|outside"))
-    for wrong, said in mistakes:
-        with pytest.raises(ValueError, match=said):
-            sim.apply(replace(back, **wrong))
-    with pytest.raises(ValueError, match="former"):
-        from_data({"name": "put_back", "count": 1, "columns": back.columns})
-    assert sim.agents.count == 60 and not sim.history
 
 
 # --- what is done to a crowd from outside replays with it ------------------------------------------------------------
@@ -207,19 +190,6 @@ def test_birth_concerns_newcomers_alone() -> None:
     assert (speeds[100:] >= 150).all() and (speeds[:100] < 60).all()
     low, high = sim.bounds_of(sim.widest)["speed"]
     assert low <= before.min() and high == 200
-
-
-def test_bounds_never_forget_who_is_alive() -> None:
-    """People born fast stay fast when later ones are to be slow: the farthest step is that of the fastest."""
-    sim = simulation(**{**CROWD, "agents": 50})
-    sim.apply(Tune("crowd.speed_max", 500.0))
-    fastest = sim.needs.top_speed
-    sim.populate(100)
-    sim.apply(SetNumbers((("crowd.max_speed_factor", 1.1), ("crowd.stuck_max_speed_factor", 1.1))))
-    assert sim.needs.top_speed == fastest
-    crates = simulation("crates", agents=50)
-    crates.apply(Tune("crates.half_max", 20.0))
-    assert crates.needs.radius == 2 * value_of(crates.config, "crates.half_max") + value_of(crates.config, "crates.gap")
 
 
 # --- what cannot be -------------------------------------------------------------------------------------------------------

@@ -8,12 +8,10 @@ import pytest
 from crowds import CROWD, FLOCK, events, open_world, simulation
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.counts import across
 from crowd_demo.sim.events import Event, measured
 from crowd_demo.sim.fundamental_diagram import Line, steps_across
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.terrain.forces import Force
 
 LINES = {"measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": "[100, 100, 300, 250]",
          "measure__areas__middle": "[100, 80, 360, 300]"}
@@ -96,29 +94,6 @@ def test_numbers_are_set() -> None:
     sim = scenario({"tick": 2, "do": {"set": {"crowd.radius": 20, "crowd.arrive": 30}}})
     sim.play(3)
     assert dict(sim.numbers.values) == {"crowd.radius": 20, "crowd.arrive": 30}
-
-
-@pytest.mark.quick
-def test_forces_are_put_for_so_long() -> None:
-    sim = scenario({"tick": 2, "do": {"attract": {"at": [250, 200], "radius": 90}, "scare": {"at": [60, 60]}}},
-                   {"tick": 4, "do": {"repel": {"at": [1, 2], "strength": 3, "seconds": 0.1}}})
-    sim.play(5)
-    assert sim.forces.present == (
-        Force(0, "attract", 250, 200, 90, 2), Force(2, "repel", 1, 2, 260, 3, 10), Force(1, "scare", 60, 60, 260, 2, 242))
-    assert sim.history == [(2, Event(0)), (4, Event(1))]
-    sim.play(5)
-    assert [force.kind for force in sim.forces.present] == ["attract", "scare"]
-
-
-@pytest.mark.quick
-def test_an_event_is_no_event_of_a_configuration_without_it() -> None:
-    sim = scenario({"tick": 50})
-    with pytest.raises(ValueError, match="event 1: there is none"):
-        sim.apply(Event(1))
-    sim.apply(Event(0))
-    with pytest.raises(ValueError, match="event 0: it has happened"):
-        sim.apply(Event(0))
-    assert sim.history == [(0, Event(0))] and from_data(as_data(Event(0))) == Event(0)
 
 
 def eventful(**settings: Any) -> Simulation:

@@ -61,16 +61,6 @@ def test_every_behaviour_can_be_inspected_and_stays_as_it_is(name: str) -> None:
     assert sim.state_hash() == alone.state_hash()
 
 
-def test_before_the_first_step_and_after_a_change_nobody_has_looked_yet() -> None:
-    sim = simulation(**CROWDS["crowd"])
-    assert around(sim, 3) is None and dict(raw_of(sim, 3))["looked around"] == "not yet"
-    sim.step()
-    assert around(sim, 3)
-    sim.optimizations.neighbours = "kd_tree"
-    sim.prepare_picture()
-    assert around(sim, 3) is None
-
-
 def test_ages_count_the_steps_since_each_look() -> None:
     sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=4, optimizations__stagger__by="id",
                      optimizations__reorder__when="off", steps=9)
@@ -97,18 +87,6 @@ def test_a_box_counts_those_in_it() -> None:
     assert told["density"] == f"{len(expected) / (200 * 160 / UNITS_A_METRE**2):.2f} per m²"
     assert sum(int(told[state]) for state in set(sim.behaviour.states)) == len(expected)
     assert dict(counts_of(sim, (-9, -9, -8, -8)))["agents"] == "0"
-
-
-def test_only_people_are_told_in_metres() -> None:
-    people, birds = simulation(**CROWDS["crowd"]), simulation(**CROWDS["flock"])
-    for sim in (people, birds):
-        sim.step()
-    told = dict((*facts_of(people, 3), *raw_of(people, 3)))
-    columns = cast(PeopleColumns, people.agents.columns)
-    way = np.hypot(columns.goal_x[3] - columns.x[3], columns.goal_y[3] - columns.y[3]) / UNITS_A_METRE
-    assert told["distance"] == f"{way:.1f} m" and told["place"].endswith(" m") and told["speed"].endswith(" m/s")
-    assert dict(facts_of(birds, 3))["speed"].endswith(" units/s")
-    assert dict(counts_of(birds, (0, 0, 100, 100)))["density"].endswith("per 100 x 100 units")
 
 
 def test_who_waits_does_not_look_for_the_goal() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 
 import pytest
@@ -14,7 +13,7 @@ from crowd_demo.app.card.effect import extent
 from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.measure import proof
 from crowd_demo.measure.interleaved import InterleavedTiming
-from crowd_demo.registry.entries import EXACT, load
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.stages import STAGES, text_of
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
@@ -153,19 +152,6 @@ def test_the_key_shows_why_then_hides_it_and_the_crowd_stays_the_same(watched: W
     assert alone.state_hash() == watched.program.sim.state_hash()
 
 
-def test_why_costs_nothing_before_it_is_opened_and_begins_again_after_another_switch(
-        watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = list[str]()
-    monkeypatch.setattr(trial, "load", lambda name: opened.append(name) or load(name))
-    watched.switch("simd", False, 40)
-    assert opened == []
-    watched.press("i")
-    watched.frames(3)
-    assert opened == [trial.WHY]
-    watched.switch("stagger.avoidance", 1, 30)
-    assert watched.card.row is None and opened == [trial.WHY]
-
-
 # --- What ends a card or what it measures: time, other crowds, the view, another switch ------------------------------
 
 ZOOM = 320, 180, 1.3
@@ -230,29 +216,6 @@ def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_l
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     assert watched.card.state.endswith(", until the view changed")
-
-
-@pytest.mark.parametrize("is_joined", [False, True])
-def test_pictures_of_before_do_not_count_if_the_view_changed_with_the_switch_or_between_two_that_count_as_one(
-        is_joined: bool, watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MAX_BYTES", 0)
-    watched.frames(40)
-    if is_joined:
-        watched.switch("cull", "agents")
-    watched.program.seeing.zoom(*ZOOM)
-    watched.frames(5 * is_joined)
-    watched.switch("cull", "off", 40)
-    assert watched.card.change == "grid -> off" and watched.card.spans == () and watched.card.note == trial.NO_TIMES_NOTE
-    assert re.fullmatch(r"\d+ after.*", watched.card.state)
-
-
-@pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
-def test_copies_with_long_frames_are_not_timed(watched: Watched, monkeypatch: pytest.MonkeyPatch, path: str, value) -> None:
-    monkeypatch.setattr(InterleavedTiming, "frame_ms", 1e7)
-    monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch(path, value, 40)
-    assert watched.card.note == trial.LONG_NOTE and watched.card.proof.kind == "same"
-    assert not any(span.known for span in watched.card.spans), "times before and after have no interval"
 
 
 def test_a_first_block_slow_by_chance_does_not_end_the_turns(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,56 +134,6 @@ def test_a_process_that_dies_is_no_failure() -> None:
             assert not helper.compile("anything", OPTIONS)
 
 
-class Stuck:
-    """A process that has been started, and ends long after it is killed."""
-
-    def __init__(self) -> None:
-        (its_input, mine), (answers, self.its_output) = os.pipe(), os.pipe()
-        self.its_input = os.fdopen(its_input, encoding="utf-8")
-        self.stdin, self.stdout = os.fdopen(mine, "w", encoding="utf-8"), os.fdopen(answers, encoding="utf-8")
-        self.killed = False
-        self._ended = threading.Event()
-
-    def kill(self) -> None:
-        self.killed = True
-
-    def __enter__(self) -> None:
-        """Begin to wait for its end."""
-
-    def __exit__(self, *_: object) -> None:
-        self.stdin.close()
-        self.stdout.close()
-
-    def wait(self) -> int:
-        self._ended.wait()
-        return 0
-
-    def end(self) -> None:
-        os.close(self.its_output)
-        self._ended.set()
-
-
-@pytest.mark.quick
-def test_closing_does_not_wait_for_a_process_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is killed needs a core also to end. Not even while a thread waits for its answer."""
-    stuck = Stuck()
-    monkeypatch.setattr(CompilerSource, "_run", lambda *_: stuck)
-    talk = CompilerSource(load_config("1k")).start()
-    answers: list[str] = []
-    asking = threading.Thread(target=lambda: answers.append(talk.ask("compile")), daemon=True)
-    asking.start()
-    with stuck.its_input:
-        read = [stuck.its_input.readline(), stuck.its_input.readline()]
-        closing = threading.Thread(target=talk.close, daemon=True)
-        closing.start()
-        closing.join(10)
-        has_closed = not closing.is_alive()
-        stuck.end()
-        asking.join(10)
-    assert has_closed and stuck.killed and answers == [""] and read[1] == "compile\n"
-    wait_until(lambda: stuck.stdin.closed and stuck.stdout.closed)
-
-
 # --- the list of what is wanted --------------------------------------------------------------------------------------
 
 class Slow:

@@ -98,20 +98,6 @@ def test_the_past_with_values_that_nobody_chose_is_forgotten(driven: Driven) -> 
         assert bool(driven.program.overlays.legend_items) is not beginning, "they wait for what they draw with"
 
 
-def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> None:
-    program, techniques = driven.program, driven.program.techniques
-    driven.frames(20)
-    program.crowd.sought = 5
-    driven.frames(1)
-    assert program.crowd.in_past
-    newest = program.crowd.past().newest
-    techniques.follow({"simd": False})
-    driven.frames(1)
-    assert program.sim.optimizations.simd and program.crowd.past().newest == newest
-    program.crowd.sought = newest
-    driven.until(lambda: not program.sim.optimizations.simd)
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize("options", [
     {"headless": True}, {"frames": 10}, {"report": Path("r.json")}, {"screenshot": Path("s.png")}, {"record": Path("r.rec")},

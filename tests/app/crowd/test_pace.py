@@ -198,17 +198,6 @@ def test_a_reading_belongs_to_the_settings_that_it_was_read_under(
     assert getattr(meters.readings(sim), meter) > old
 
 
-def test_exact_techniques_leave_the_errors_as_they_are_and_what_no_longer_applies_is_forgotten(
-        watch: Watch, read: list[str]) -> None:
-    meters, sim = Meters(watch), simulation("20k-flock", agents=10)
-    meters.read(sim)
-    for path, value in (("neighbours", "linked"), ("simd", False), ("cell_size", 64), ("cull", "off"), ("threads", 1)):
-        sim.optimizations.set(path, value)
-    assert meters.readings(sim).stagger
-    sim.optimizations.stagger.avoidance = 1
-    assert meters.readings(sim).stagger is None
-
-
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
     driven.program.panels.next_mode(backwards=True)

@@ -96,22 +96,6 @@ def test_it_is_where_the_pointer_is_until_it_hunts_by_itself_again(hunting: Driv
     assert len(program.sim.history) == led and isinstance(program.sim.history[-1][1], Place)
 
 
-def test_it_stays_where_it_is_while_time_stands_still_and_in_the_past_it_flies_as_it_did(hunting: Driven) -> None:
-    program = hunting.program
-    hunting.press("space")
-    hunting.press("h", pygame.KMOD_LCTRL)
-    hunting.frames(3)
-    assert not program.sim.history
-    hunting.press("space")
-    hunting.frames(10)
-    newest, program.crowd.paused = program.sim.tick, True
-    hunting.press("backspace")
-    hunting.press("backspace")
-    assert program.sim.tick == newest - 2
-    hunting.press("space")
-    assert program.crowd.timeline.newest == newest and program.sim.tick == newest - 1
-
-
 def test_without_predators_it_says_so(driven: Driven) -> None:
     driven.press("h", pygame.KMOD_LCTRL)
     driven.frames(2)

@@ -169,18 +169,6 @@ def test_the_mouse_chooses_a_value_drags_a_number_and_folds_a_section(driven: Dr
     assert listed["graph"] == "" and "folded" in listed.values()
 
 
-def test_a_left_drag_on_the_ground_pans(driven: Driven) -> None:
-    driven.frames(2)
-    for _ in range(6):
-        driven.wheel(1)
-    camera, (x, y) = driven.program.camera, driven.find()
-    before = camera.x
-    driven.drag((x, y), (x - 30, y))
-    moved = camera.x
-    driven.move((x, y))
-    assert camera.x == moved > before
-
-
 @pytest.mark.parametrize("opens", [("f1",), ("f2",), ("f3",), ("f10",), ("return",), ("return", "return"), ("escape",),
                                    ("a", pygame.KMOD_LCTRL)], ids=str)
 def test_what_is_typed_over_what_is_open_does_not_reach_the_crowd(driven: Driven, opens: tuple[str | int, ...]) -> None:

@@ -14,7 +14,6 @@ from driven import Driven
 from versus import versus
 
 from crowd_demo.app.dialogs.dialog import other_value
-from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.measure.ablation import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
@@ -56,20 +55,6 @@ def let_go(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(ThreeCrowds, "against", against)
     return let_go
-
-
-def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(driven: Driven, let_go: list[bool]) -> None:
-    driven.program.camera.look_at(*driven.program.camera.screen_to_world(320, 180), 8.0)
-    driven.keys("tab", "tab", "3")
-    driven.settle()
-    driven.press("m")
-    driven.frames(2)
-    pygame.display.set_mode((800, 500), pygame.RESIZABLE, 32)
-    driven.frames(2)
-    assert driven.program.experiments.dialog
-    assert (pygame.surfarray.array3d(screen()) > 0).any(axis=2).mean() > 0.95
-    driven.keys("escape", "return")
-    finish(driven)
 
 
 def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:

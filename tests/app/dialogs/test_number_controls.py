@@ -13,8 +13,6 @@ from crowd_demo.app.copying import copy
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.status import Hovered
-from crowd_demo.render.hud.text_panels import tip_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
@@ -180,15 +178,3 @@ def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
     window.slide("crowd.speed_max", 0.8)
     assert any("for who is born from now on" in notice for notice in window.status().notices)
     assert window.program.camera.zoom == window.program._configured_view((1280, 800)).zoom
-
-
-def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> None:
-    status = window.status()._replace(hovered=Hovered(Target("slider", "flock.align"), (5, 5)))
-    tip = tip_of(Target("slider", "flock.align"), window.program.sim, status)
-    assert tip and tip[0].text == "flock.align"
-    text = " ".join(text for text, *_ in tip)
-    assert "align * match_x" in text and "next step" in text and "1/s" in text
-    assert tip_of(Target("setting", "flock.nothing"), window.program.sim, status) is None
-    window.press("n", CTRL)
-    assert window.program.numbers.rows() == () == window.status().numbers, "a folded section needs nothing"
-    assert window.program.numbers.dragged is None and not window.program.crowd.changes

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from gc import collect
 from pathlib import Path
-from threading import Event
-from weakref import ref
 
 import pygame
 import pytest
@@ -52,17 +49,6 @@ def test_in_a_checkout_a_shipped_file_is_known_by_any_of_its_paths(monkeypatch: 
     menu = scenarios_menu(str, present)
     assert list(rows(menu)) == list(list_configs()), "each opened by its name"
     assert menu.entries[menu.selected].path.stem == "maze"
-
-
-def test_while_its_files_are_checked_it_keeps_no_program_that_is_left(folder: Path) -> None:
-    listed, may_go_on = scenarios_menu(str, None).entries[:2], Event()
-    menu = FileMenu("Scenarios", listed, lambda _: may_go_on.wait(60), str)
-    left, checking = ref(menu), menu.checking
-    del menu
-    collect()
-    assert not checking.done() and left() is None
-    may_go_on.set()
-    checking.result(60)
 
 
 def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:

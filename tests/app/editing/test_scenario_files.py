@@ -194,19 +194,6 @@ def test_esc_asks_about_what_was_built_until_it_is_saved(hands: Driven) -> None:
     assert not hands.program.running
 
 
-def test_closing_the_window_asks_once_and_only_if_something_was_built(hands: Driven) -> None:
-    hands.program.crowd.apply(Tune("crowd.radius", 21.0))
-    hands.frames(2)
-    assert not hands.program.scenario_files.has_unsaved
-    build(hands)
-    hands.post(pygame.QUIT)
-    assert asked(hands) and hands.program.running
-    hands.press("escape")
-    hands.post(pygame.QUIT)
-    hands.post(pygame.QUIT)
-    assert not hands.program.running
-
-
 def test_opening_another_scenario_asks(hands: Driven) -> None:
     build(hands)
     hands.program.open_scenario("clump")

@@ -13,7 +13,6 @@ from crowd_demo.app.screen.window import screen
 from crowd_demo.config.maps import FLOOR, WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.hud.status import BrushView
-from crowd_demo.sim.actions import Place
 from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.simulation import Simulation
 
@@ -225,34 +224,6 @@ def test_a_click_makes_a_destination_an_exit_and_another_none(hands: Driven) -> 
         assert ("makes it no exit" if expected else "makes it an exit") in brush(hands, at).text
     undo(hands)
     assert ways and (0 in ways.exits) != is_exit
-
-
-def test_who_is_walled_in_is_counted_and_undo_brings_them_back(hands: Driven) -> None:
-    sim, tools = hands.program.sim, hands.program.tools
-    count = sim.agents.count
-    hands.press("space")
-    tools.set_size(100)
-    take(hands, "tool_wall")
-    stroke(hands, (320, 180))
-    out = count - sim.agents.count
-    assert out > 0 and any(f"{out:,}" in text and "no free ground near" in text
-                           for text in hands.program.notices.present())
-    undo(hands)
-    assert sim.agents.count == count
-
-
-def test_the_hawk_is_where_the_mouse_is_pressed() -> None:
-    driven = Driven(*SMALL, "behaviour=hunt", "hunt.predators=1", "hunt.predator_speed_max=100")
-    take(driven, "tool_scare")
-    driven.drag((200, 100), release=False)
-    driven.frames(3)
-    agents: Any = driven.program.sim.agents.by_id()
-    assert (agents.x[0], agents.y[0]) == pytest.approx(driven.program.camera.screen_to_world(200, 100), abs=3)
-    ticks = [tick for tick, _ in actions(driven, Place)]
-    assert len(ticks) == len(set(ticks)) >= 3
-    driven.post(pygame.MOUSEBUTTONUP, pos=(200, 100), button=1)
-    driven.frames(5)
-    assert len(actions(driven, Place)) <= len(ticks) + 1
 
 
 def forces(driven: Driven) -> list[tuple[str, Any, float]]:

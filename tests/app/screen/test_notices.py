@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import Any
 
-import pygame
 import pytest
 from driven import Driven
-from hud_spy import Spy
 
 from crowd_demo.app.dialogs.panel_controls import HIDDEN_S, SCALES, PanelControls
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import CAPTION_S, FADE_S, NOTICE_S, Notices, ShownCaption, caption_of
 from crowd_demo.app.screen.preferences import Preferences
-from crowd_demo.app.screen.window import set_mode
-from crowd_demo.config.keys import Keys, key_text
-from crowd_demo.config.model import HudSettings, WindowSettings
-from crowd_demo.config.resources import list_configs
-from crowd_demo.render.hud.large_type import Caption, draw_caption
+from crowd_demo.config.keys import Keys
+from crowd_demo.config.model import HudSettings
+from crowd_demo.render.hud.large_type import Caption
 
 pytestmark = pytest.mark.quick
 
@@ -57,25 +51,6 @@ def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_cro
     assert notices.present() == ["saved"], "and does not come back"
 
 
-@pytest.mark.parametrize(("says", "ends"), [
-    ("faster", "slower"), ("fit", "colours"), ("record", "record"), ("card", "cull"), ("more", "fewer"), ("hawk", "")])
-def test_a_notice_about_a_state_goes_with_it(driven: Driven, says: str, ends: str) -> None:
-    program = driven.program
-    program.cards.on = True
-    program.act(says)
-    if ends == "colours":
-        program.seeing.show_colours("looks")
-    driven.frames(2)
-    said, = driven.status().notices
-    if ends:
-        program.act(ends)
-        driven.settle()
-        driven.frames(2)
-    else:
-        driven.open("1k")
-    assert said not in driven.status().notices
-
-
 # --- The caption of a scenario that has opened -----------------------------------------------------------------------
 
 def test_it_stays_for_three_seconds_from_when_it_is_seen_and_then_fades(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,17 +79,6 @@ def test_its_key_is_the_one_of_the_configuration_and_without_a_key_or_a_file_the
     assert caption_of("gone", Keymap(Keys(), {})) is None is caption_of(None, Keymap(Keys(), {}))
 
 
-@pytest.mark.parametrize("name", list_configs())
-def test_every_sentence_and_hint_fits_into_a_small_window(name: str) -> None:
-    pygame.font.init()
-    caption = caption_of(name, Keymap(Keys(), {}))
-    assert caption and caption.key
-    canvas = draw_caption(caption, (800, 600), spy := Spy(), 1.05)
-    assert key_text(caption.key) in spy.texts, "as it is printed on the key"
-    assert not [text for text in spy.texts if "…" in text]
-    assert all(canvas.surface.get_rect().contains(each.box) for each in spy.written)
-
-
 @pytest.mark.parametrize("ends", [lambda driven: driven.press("q"), lambda driven: driven.drag((300, 200))])
 def test_any_key_and_any_click_ends_it_and_does_what_it_does(driven: Driven, ends: object) -> None:
     driven.program.config_name = "maze"
@@ -127,16 +91,6 @@ def test_any_key_and_any_click_ends_it_and_does_what_it_does(driven: Driven, end
 
 
 # --- The window takes the size that it is given ----------------------------------------------------------------------
-
-def test_a_window_manager_that_chooses_another_size_is_nothing_to_warn_of(
-        screen: pygame.Surface, monkeypatch: pytest.MonkeyPatch) -> None:
-    def tiling(size: tuple[int, int], *_: Any) -> pygame.Surface:
-        warnings.warn("Requested window was forcibly resized by the OS.\n\tRequested window size: (640, 360)", stacklevel=1)
-        return screen
-
-    monkeypatch.setattr(pygame.display, "set_mode", tiling)
-    for fullscreen in (False, True):
-        assert set_mode(WindowSettings.model_validate({}), fullscreen) is screen
 
 
 # --- How the user changes the HUD ------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from driven import Driven
 
 from crowd_demo.app.screen.window import screen
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS, OVERLAYS
-from crowd_demo.render.hud.text_panels import LEGEND
 from crowd_demo.sim.metrics.readings import METERS
 from crowd_demo.sim.simulation import Simulation
 
@@ -44,16 +43,6 @@ def test_the_list_has_every_overlay_says_which_has_nothing_to_show_and_stays_ope
     driven.keys("return", "up", "return")
     driven.frames()
     assert not driven.program.overlays.shown and not driven.status().legend_items
-
-
-def test_an_overlay_has_its_time_in_the_profile_and_none_costs_nothing(driven: Driven) -> None:
-    profile = driven.program.sim.profile
-    driven.frames(2)
-    assert "overlays" not in profile.stages
-    for shown in (True, False):
-        driven.program.act("show_density")
-        driven.frames(2)
-        assert (profile.stage_ms("overlays", 1)[0] > 0) == shown
 
 
 def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(driven: Driven) -> None:
@@ -94,22 +83,6 @@ def test_all_are_hidden_at_once_by_shift_and_by_the_menu(driven: Driven) -> None
             driven.press(key, mod)
         driven.frames()
         assert not overlays.shown and not overlays.frozen and not driven.status().legend_items
-
-
-def test_the_wheel_scrolls_a_legend_that_is_too_high_and_zooms_elsewhere(driven: Driven) -> None:
-    hud, camera = driven.program.hud, driven.program.camera
-    show_all(driven)
-    driven.move(driven.find(LEGEND))
-    height, zoom = len(OVERLAYS), camera.zoom
-    for _ in range(3 * height):
-        driven.wheel(-1)
-    assert camera.zoom == zoom and 5 < hud._legend_first < 3 * height
-    last = hud._legend_first
-    driven.wheel(1)
-    assert hud._legend_first == last - 1
-    driven.move(driven.find())
-    driven.wheel(1)
-    assert camera.zoom != zoom and hud._legend_first == last - 1
 
 
 # --- Whatever shows a crowd also shows one that has made no step: after a restart, a load or another scen ------------

@@ -9,13 +9,11 @@ import pytest
 from crowds import CROWDS, simulation
 from driven import Driven
 
-from crowd_demo.app.seeing.side_by_side import SecondCrowd, live_rates, other_value
+from crowd_demo.app.seeing.side_by_side import SecondCrowd, other_value
 from crowd_demo.measure.proof import short
-from crowd_demo.profile import Profile
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.frame_sections import Rates, rates_of
-from crowd_demo.sim.actions import Populate
+from crowd_demo.render.hud.frame_sections import Rates
 from crowd_demo.sim.simulation import Simulation
 
 CTRL, SHIFT = pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT
@@ -146,19 +144,6 @@ def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> No
     assert hashes[0] == hashes[1]
 
 
-def test_the_line_follows_the_mouse_and_the_ground_does_not(bare: Driven) -> None:
-    driven = bare
-    split_with(driven)
-    camera, split = driven.program.camera, driven.program.split
-    before = camera.x, camera.y
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=(split.line_px, 100))
-    driven.post(pygame.MOUSEMOTION, pos=(500, 100), rel=(180, 0), buttons=(1, 0, 0))
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(500, 100))
-    assert split.line_px == 500 and (camera.x, camera.y) == before
-    split.move(-100)
-    assert split.line_px == 20
-
-
 def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None:
     split_with(driven)
     driven.frames(4)
@@ -213,19 +198,6 @@ def test_hashes_of_crowds_that_came_apart_differ_and_an_exact_value_does_not_mak
 
 def made_up(step_ms: float) -> Rates:
     return Rates(60.0, step_ms, 1.0, 1.0)
-
-
-def test_times_are_those_of_the_left_panel_once_there_were_steps() -> None:
-    profile = Profile()
-    for steps in range(1, 7):
-        assert math.isnan(live_rates(profile).step_ms) == (steps <= 5)
-        profile.begin_step()
-        profile.add("index", 2.0)
-        profile.end_step()
-        for stage, ms in {"cull": 1.0, "blit": 2.0, "overlays": 7.0, "hud": 9.0}.items():
-            profile.add(stage, ms)
-        profile.end_frame()
-    assert live_rates(profile) == rates_of(profile) and live_rates(profile).frame_ms == 2 + 3, "without overlays"
 
 
 def test_a_frame_has_as_many_steps_as_there_is_time_for_those_of_both_crowds(driven: Driven) -> None:
@@ -288,16 +260,6 @@ def test_it_takes_the_steps_that_a_crowd_with_that_setting_would_and_leaves_the_
     alone.step(17)
     assert second.sim and second.begun_at == 5
     assert second.sim.state_hash() == other.state_hash() != sim.state_hash() == alone.state_hash()
-
-
-def test_it_begins_again_after_an_action() -> None:
-    sim, second = simulation(**CROWDS["crowd"]), SecondCrowd("neighbour_limit", "nearest")
-    second.keep_up(sim)
-    sim.step(3)
-    sim.apply(Populate(100))
-    second.sim = None
-    second.keep_up(sim)
-    assert second.sim and second.sim.agents.count == 100 and second.begun_at == 3
 
 
 def test_a_jump_that_would_take_too_long_to_follow_is_a_new_beginning(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import random
 import re
 import signal
@@ -215,17 +214,6 @@ def test_a_mistake_is_one_line(tmp_path, capsys, args, lines) -> None:
         code = leaving.code  # type: ignore[assignment]
     out, err = capsys.readouterr()
     assert (code, out, err.splitlines()) == (2, "", lines) and not (tmp_path / "out").exists()
-
-
-@pytest.mark.quick
-def test_out_must_be_a_folder(tmp_path, capsys) -> None:
-    (tmp_path / "file").touch()
-    assert main(["ensemble", "--out", str(tmp_path / "file")]) == 2
-    assert capsys.readouterr().err == f"--out: {tmp_path / 'file'} is not a folder\n"
-    if sys.platform != "win32" and os.geteuid():
-        (tmp_path / "closed").mkdir(mode=0o500)
-        assert main(["ensemble", "--out", str(tmp_path / "closed/out")]) == 1
-        assert capsys.readouterr().err.endswith("Permission denied; what is finished is kept\n")
 
 
 def device(path: Path) -> None:

@@ -12,13 +12,11 @@ from damages import damages
 from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.extras.ensemble import running
-from crowd_demo.extras.ensemble.executors import Executor, Process
+from crowd_demo.extras.ensemble.executors import Process
 from crowd_demo.extras.ensemble.job import RunRow, carry_out
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.extras.ensemble.running import (
-    ROWS,
     RowFile,
-    Session,
     _what_decides,
     capacity,
     executor_of,
@@ -47,31 +45,6 @@ def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
     for asked, workers in ((None, 8), (30, 30)):
         with executor_of(plan, (), asked, None) as executor:
             assert executor.workers == workers
-
-
-@pytest.mark.quick
-def test_progress_is_one_line(tmp_path: Path, monkeypatch) -> None:
-    plan = make_plan("1k", seeds="1-10")
-    with closing(RowFile(tmp_path / ROWS)) as file:
-        for run in plan.runs[:3]:
-            file.append(RunRow(key=run.key, state_hash="0" * 32))
-
-    class InTurn(Executor):
-        workers = 2
-
-        def rows(self, jobs):
-            yield None
-            yield from (RunRow(key=job.key, error="no" * (number == 1)) for number, job in enumerate(jobs))
-
-        def close(self) -> None: ...
-
-    monkeypatch.setattr(running, "LocalExecutor", lambda workers: InTurn())
-    monkeypatch.setattr(running, "warm", lambda configs, tell: None)
-    session = Session(plan, tmp_path)
-    said = [str(session) for _ in session.make(None, None)]
-    assert said[0] == "3 done, 2 running, 0 failed"
-    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", said[3])
-    assert said[7] == "9 done, 0 running, 1 failed" and len(said) == 8
 
 
 @pytest.mark.quick

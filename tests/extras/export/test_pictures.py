@@ -120,18 +120,6 @@ def test_a_gif_keeps_the_time_though_it_counts_in_hundredths(tmp_path: Path, fps
     assert all(abs(end - number * 1000 / fps) <= 5.001 for number, end in enumerate(ends, 1))
 
 
-def test_a_gif_takes_new_colours_where_the_old_ones_do_not_fit(tmp_path: Path) -> None:
-    chance, path = np.random.default_rng(3), tmp_path / "run.gif"
-    dark, light = (chance.integers(low, low + 60, (40, 60, 3)).astype(np.uint8) for low in (0, 190))
-    half = dark.copy()
-    half[:, 20:25] = light[:, 20:25]
-    gif(path, Film((60, 40), 10, 5), iter([dark, dark, half, light, light]))
-    pictures, _ = read(path)
-    for ours, theirs in zip(pictures, [dark, dark, half, light, light], strict=True):
-        assert np.abs(ours.swapaxes(0, 1) - theirs.astype(int)).mean() < 14
-    assert (pictures[0] == pictures[1]).all() and (pictures[3] == pictures[4]).all()
-
-
 # --- the camera ------------------------------------------------------------------------------------------------------
 
 

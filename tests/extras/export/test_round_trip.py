@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_demo import Simulation
-from crowd_demo.cli import main
 from crowd_demo.config.loader import as_overrides
 from crowd_demo.extras.export.sources import Source, frames, read_source
 from crowd_demo.extras.export.trajectories import FORMATS, TrajectoryTable, write
@@ -111,29 +110,6 @@ def test_any_file_comes_out_as_it_went_in(tmp_path_factory: pytest.TempPathFacto
     assert all(found[key] == pytest.approx(place, abs=1e-8) for key, place in expected.items())
     (area,) = areas_in(path)
     assert all(shapely.from_wkt(area).distance(shapely.Point(place)) <= 1e-8 for place in found.values())  # as exact as places
-
-
-def test_a_recording_of_a_played_file_is_exported_alike(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "one", tmp_path / "two"):
-        folder.mkdir(exist_ok=True)
-    (tmp_path / "walks.txt").write_text(text_of(WALKS), "utf-8")
-    recording = tmp_path / "run.replay"
-    options = ["--headless", "--no-render", "--frames", "13", "--record", str(recording)]
-    assert main(["play", str(tmp_path / "walks.txt"), *options]) == 0
-    write(asked(read_source(str(recording), None), tmp_path / "one" / "out.sqlite", fps=FPS))
-    write(asked(played(tmp_path, "walks.txt", 2), tmp_path / "two" / "out.sqlite", fps=FPS))
-    one, two = (READERS[".sqlite"](tmp_path / name / "out.sqlite") for name in ("one", "two"))
-    assert one == two and one.keys() == from_first_frame(WALKS).keys()
-
-
-def test_directions_are_as_y_grows(tmp_path: Path) -> None:
-    directions = []
-    for y_axis in ("up", "down"):
-        (tmp_path / "walks.txt").write_text(text_of({(1, 0): (0, 0), (1, 1): (3, 4)}, Kind(y_axis), area=""), "utf-8")
-        write(asked(played(tmp_path, "walks.txt", 0), tmp_path / f"{y_axis}.sqlite", fps=FPS))
-        assert queried(tmp_path / f"{y_axis}.sqlite", "SELECT value FROM metadata WHERE key = 'y_axis'") == [(y_axis,)]
-        directions += queried(tmp_path / f"{y_axis}.sqlite", "SELECT ori_x, ori_y FROM trajectory_data WHERE frame = 0")
-    assert np.array(directions) == pytest.approx(np.array([(0.6, 0.8)] * 2))
 
 
 def test_a_table_of_a_played_file_has_its_ids_and_positions(tmp_path: Path) -> None:

@@ -324,17 +324,3 @@ def test_the_maps_are_what_they_are_called(name: str) -> None:
     rows = text_of(name).splitlines()[4:]
     assert len(rows) == SIDE and {len(row) for row in rows} == {SIDE}
     assert ("W" in text_of(name)) == (name == "lake")
-
-
-def test_the_command_reports_both_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(motion, "REPORTED", (240, 480))
-    monkeypatch.setattr(motion, "WINDOW", 60)
-    monkeypatch.setattr(motion, "BEGIN", 60)
-    (tmp_path / "lake.map").write_text(text_of("lake"), "utf-8")
-    report = tmp_path / "flow.json"
-    assert main(["lab", "motion", "--config", "1k", "--agents", "300", "--set", f"map={tmp_path / 'lake.map'}", "--flow",
-                 "--report", str(report)]) == 0
-    found = json.loads(report.read_text("utf-8"))["flow"]
-    assert list(found) == ["240", "480"] and found["480"]["arrivals_per_minute"] >= 0
-    assert 0 <= found["240"]["hardly_move"] <= 1 and found["480"]["longest_s"] <= 8
-    assert "hardly move" in capsys.readouterr().out

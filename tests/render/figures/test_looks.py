@@ -8,8 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pygame
 import pytest
-import reference_render as reference
-import render_crowds as crowds
 from eyes import EYES, lab_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,27 +143,6 @@ def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
     assert not padded[:, width:].any(), "nothing of the sprites that were there before"
 
 
-def test_means_are_those_of_the_sprites(sheet):
-    numbers, group = np.arange(88 * 3, dtype=np.int32), np.arange(sheet.sprites) // 88
-    atlas = sheet.atlas(1.0)
-    atlas.ensure(numbers)
-    means = channels_of(sheet.means(group).colours).astype(int)
-    for look in range(3):
-        cells = np.concatenate([atlas.pixels(number).ravel() for number in range(look * 88, look * 88 + 88)])
-        expected = 255 * channels_of(cells).sum(axis=0) / (cells >> 24).sum()
-        assert np.abs(means[look] - expected).max() <= 2, (means[look], expected)
-
-
-def test_in_a_colour_mode_all_wear_the_same_and_a_lit_top_has_just_the_modes_colour(sheet):
-    grey = sheet.grey()
-    assert (grey.colours == grey.colours[0]).all()
-    atlas = grey.atlas(1.0)
-    atlas.ensure(np.array([2 * POSES + STAND_POSE], np.int32))
-    for tint in (0xFF1D6EFF, 0xFFFFD213, 0xFF000000):
-        surface, = atlas.surfaces(np.array([2 * POSES + STAND_POSE], np.int32), np.array([tint], np.uint32))
-        assert (frame_of(surface) == tint).mean() > 0.05
-
-
 # --- icons of people: who has one, how strong it is, and that nothing but the crowd and the view decides -------------
 
 SETTINGS = PeopleSettings(wait_s=10, stuck_s=2)
@@ -199,17 +176,6 @@ def test_short_times_are_no_division_by_nothing(wait_s, stuck_s):
     settings = PeopleSettings(wait_s=wait_s, stuck_s=stuck_s)
     assert strengths(1, 0, settings=settings) == [0]
     assert strengths(2, 2 * stuck_s, settings=settings) == [255 if stuck_s else 0]
-
-
-@given(crowds.seeds, crowds.counts, st.floats(-60, 300), st.floats(-60, 200), st.floats(0, 500), st.floats(0, 400))
-def test_a_spot_has_the_icon_of_its_strongest_then_least_id(seed, count, left, top, width, height):
-    agents = crowds.crowd(seed, count)
-    rng = np.random.default_rng(seed)
-    slots = rng.permutation(count).astype(np.int32)
-    power = rng.choice([1, 200, 255, 255, 255], count).astype(np.int32)
-    bounds = Bounds(*map(np.float32, (left, top, left + width, top + height)))
-    found = chosen(moving(agents), slots, power, bounds)
-    assert found == reference.icons(range(count), agents.x, agents.y, agents.id, power, bounds, SPOT)
 
 
 def test_beyond_the_edges_of_the_world_are_spots_too():

@@ -19,7 +19,7 @@ from crowd_demo.compute.jit import launch
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.drawing import Bounds, Shades
 from crowd_demo.render.figures import birds, people, sprited
-from crowd_demo.render.figures.people import Faces, Facings, face_all, facings
+from crowd_demo.render.figures.people import Facings, face_all, facings
 from crowd_demo.render.scene import Scene
 from crowd_demo.sprites.pixels import NO_TINT, plain_surface
 
@@ -96,30 +96,6 @@ def test_people_show_state_look_and_direction():
     assert (shown[(state == 2) & stands] == people.STUCK_POSE).all()
     assert set(shown[(state != 1) & ~stands]) == set(range(8))
     assert set(look) == set(range(8)) and set(direction) == set(range(8))
-
-
-def test_slow_people_look_where_they_want_to_go_and_stand():
-    agents = crowds.crowd(1, 1)
-    agents.vx[0], agents.vy[0] = 2.9, 0.0
-    wants = mode_of(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
-                                    heading_y=np.zeros(17, np.float32))
-    number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
-    assert number % 88 == 4 * 11 + people.STAND_POSE
-    agents.vx[0] = 7.0
-    number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
-    assert number % 88 // 11 == 4 and number % 11 < 8, "they step towards where they look"
-    agents.vx[0] = 9.0
-    assert posed(np.zeros(1, np.int32), agents, later(wants, 1)).sprite[0] % 88 // 11 == 0
-
-
-def test_who_creeps_does_not_change_between_standing_and_walking():
-    agents = crowds.crowd(1, 1)
-    wants = mode_of(agents)._replace(state=np.zeros(17, np.int32))
-    agents.vy[0], walks = 0.0, []
-    for picture, speed in enumerate([2.0, 2.9, 1.6, 3.1, 2.0, 2.9, 1.6, 1.4, 2.0, 2.9]):
-        agents.vx[0] = speed
-        walks.append(int(posed(np.zeros(1, np.int32), agents, later(wants, picture / 60)).sprite[0]) % people.POSES < 8)
-    assert walks == [False] * 3 + [True] * 4 + [False] * 3
 
 
 def test_the_walk_goes_by_the_distance_walked_and_back_with_time():
@@ -226,18 +202,6 @@ def test_in_a_pause_nothing_turns_and_time_may_go_back() -> None:
     before = walker.look(60)
     assert [walker.look(60, 0.0) for _ in range(100)] == [before] * 100
     assert [walker.look(60, -DT) for _ in range(30)][-1] == 1
-
-
-def test_two_crowds_have_a_memory_each_which_grows() -> None:
-    class Handles:
-        limit = 4
-
-    one, other, faces = Handles(), Handles(), Faces()
-    first: Any = faces.of(one)  # type: ignore[arg-type]
-    first.direction[:] = 5
-    assert faces.of(one) is first and faces.of(other).direction.tolist() == [0] * 4  # type: ignore[arg-type]
-    one.limit = 6
-    assert faces.of(one).direction.tolist() == [5] * 4 + [0] * 2  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("depth, sorts", [("bands", "every"), ("full", "off")])

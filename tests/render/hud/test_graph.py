@@ -68,17 +68,6 @@ def test_the_graph_keeps_its_scale_until_it_is_asked_to_fit() -> None:
     assert heights(graph) == {0, 2, 28}, "of 160 ms"
 
 
-def test_the_scale_is_fitted_again_when_what_it_was_kept_for_has_left_the_graph() -> None:
-    graph, profile = Graph(), more(Profile(), 100, 5.0)
-    graph_texts(graph, profile)
-    assert not any("click" in text for text in graph_texts(graph, more(profile, 240, 75.0)))
-    assert heights(graph) == {28}
-    graph_texts(graph, more(profile, 200, 5.0))
-    assert heights(graph) == {2, 28}, "what was slow can still be seen"
-    assert not any("click" in text for text in graph_texts(graph, more(profile, 40, 5.0)))
-    assert heights(graph) == {15}
-
-
 def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
     profile = measured(200)
     assert "reorder off" in graph_texts(Graph(), profile, (Mark(150, "reorder off"),))
@@ -126,15 +115,6 @@ def test_what_was_found_most_often_has_the_colour_of_its_class_where_its_numbers
     left, top, right, bottom = places_of(drawn, BLUE) or (0, 0, 0, 0)
     assert left > width / 2 and top > height / 2
     assert places_of(drawn, drawn.pen.colour(TEXT)) and places_of(drawn, drawn.pen.colour(GROUND))
-
-
-def test_what_was_found_seldom_is_fainter_and_what_was_not_found_is_not_drawn() -> None:
-    counts = np.zeros((4, 10), np.int64)
-    counts[0, 0], counts[3, 0] = 100, 1
-    drawn = draw_chart(chart(counts), Pen(), 1.0)
-    red = {colour[0] for colour in (tuple(drawn.surface.get_at((40, y))) for y in range(176)) if colour[0] > 2 * colour[1]}
-    assert len(red) == 2 and max(red) == 255
-    assert places_of(draw_chart(chart(0 * counts), Pen(), 1.0), RED) is None
 
 
 # --- The colours of stages, as everybody sees them -------------------------------------------------------------------

@@ -33,7 +33,7 @@ from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, partly_inactive
 from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.canvas import DARK, LIGHT, ON_PANEL, THEMES, WARM, Canvas, Pen, Target, scale_for
+from crowd_demo.render.hud.canvas import DARK, LIGHT, ON_PANEL, THEMES, WARM, Canvas, Pen, Target
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.status import (
     Hovered,
@@ -119,15 +119,6 @@ def test_nothing_was_measured_yet() -> None:
 
 
 # --- sizes, themes, folding, the mouse -------------------------------------------------------------------------------
-
-def test_everything_grows_with_the_window_and_with_the_users_wish() -> None:
-    widths = []
-    for size, factor in (((800, 600), 1.0), ((1280, 720), 1.0), ((2560, 1440), 1.0), ((2560, 1440), 1.5)):
-        hud = Hud(KEYS)
-        drawn(hud, crowd(), Status(panels=PanelSettings(scale=factor)), size=size)
-        widths.append(hud.panels[0].surface.get_width())
-        assert hud.scale == pytest.approx(scale_for(size, factor))
-    assert widths == sorted(set(widths))
 
 
 def test_nothing_is_cut_at_800_by_600() -> None:

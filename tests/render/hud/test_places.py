@@ -16,7 +16,6 @@ from crowd_demo.config.tour import load_tour
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import PROOF_COLOURS, Card, CardRow, ProofLine, Span
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import docked
@@ -36,7 +35,6 @@ from crowd_demo.render.hud.status import (
     ToolButton,
     TourView,
 )
-from crowd_demo.render.hud.views import ListView, Row
 from crowd_demo.sprites.pixels import plain_surface
 
 pytestmark = pytest.mark.quick
@@ -104,18 +102,6 @@ def test_labels_of_both_halves_cover_nothing(size: tuple[int, int], hud: str, sh
 
 
 @pytest.mark.parametrize("size", WINDOWS)
-@pytest.mark.parametrize("hud", ["full", "compact"])
-def test_the_minimap_stays_where_it_is_whatever_else_is_shown(size: tuple[int, int], hud: str) -> None:
-    places = set()
-    for names in ((), ("legend",), ("legend_items", "inspection"), ("legend", "card", "tour")):
-        over = Hud(KEYS)
-        placed_of(size, over, panels=PanelSettings(hud=hud), **{name: SHOWN[name] for name in ("minimap", *names)})
-        places.add((over.minimap.at, over.target_at(*over.minimap.at)))
-    (place,) = places
-    assert place[1] in (Target("minimap"), Target("panel"))
-
-
-@pytest.mark.parametrize("size", WINDOWS)
 @pytest.mark.parametrize("hud", ["full", "compact", "off"])
 def test_a_label_of_the_picture_is_moved_between_the_columns_only_where_it_would_be_covered(
         size: tuple[int, int], hud: str) -> None:
@@ -167,29 +153,6 @@ def test_notices_do_not_cover_a_card(size: tuple[int, int], tour: TourView | Non
     hud.draw_message()
     assert found and found.area.contains(changed(before, pixels(surface)))
     assert found.area.collidelist([placed.area for placed in hud._placed]) < 0
-
-
-def test_a_message_is_not_drawn_over_what_is_open() -> None:
-    for at, hidden in ((None, True), ((400, 20), False)):
-        hud, surface = Hud(KEYS), picture((800, 600))
-        view = ListView("Menu", [Row("a row")] * 40 if hidden else [Row("a row")], at=at)
-        hud.draw(surface, crowd(), Status(notices=["saved crowd-0001.crowd"], view=view), 0.0)
-        before = pixels(surface)
-        hud.draw_message()
-        assert (changed(before, pixels(surface)).width == 0) == hidden
-
-
-def test_keys_leave_the_strip_while_the_mouse_rests_and_the_timeline_grows_under_it() -> None:
-    hud, status = Hud(KEYS), Status(past=PAST, pointer=(600.0, 300.0))
-    shown, heights = [], []
-    for now_s, at in ((0.0, (600.0, 300.0)), (7.9, (600.0, 300.0)), (8.1, (600.0, 300.0)), (9.0, (600.0, 715.0)),
-                      (9.1, (600.0, 700.0)), (9.2, (600.0, 300.0)), (9.3, (600.0, 300.0))):
-        hud.draw(picture(), crowd(), status._replace(pointer=at), now_s)
-        targets = {region.target for each in hud._placed for region in each.targets}
-        shown.append(Target("action", "scenarios") in targets)
-        heights.append(hud._timeline.height if hud._timeline else 0)
-    assert shown == [True, True, False, True, True, True, True]
-    assert heights[0] == heights[2] == heights[-1] < heights[4] / 2
 
 
 @pytest.mark.parametrize("mode", ["compact", "full", "right"])

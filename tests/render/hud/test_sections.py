@@ -39,7 +39,6 @@ from crowd_demo.render.hud.sections import (
     percent,
     scenario_sections,
     sorting_facts,
-    steady_counters,
     switchboard_sections,
     work_facts,
 )
@@ -166,22 +165,6 @@ def test_sections_keep_their_places_whatever_is_switched() -> None:
     for _ in range(2 * HISTORY):  # what has not run for long keeps its row, too
         sim.profile.end_frame(5.0)
     assert places() == before
-
-
-def test_what_flickers_from_step_to_step_is_the_mean_of_those_who_looked() -> None:
-    profile = Profile()
-    for due, candidates, imbalance in ((100, 60.0, 1.0), (300, 20.0, 2.0), (0, 0.0, 1.0)) * 20:
-        profile.begin_step()
-        profile.end_step()
-        profile.counters.update(due=due, candidates_per_agent=candidates, imbalance=imbalance, births=float(due == 0), total=7)
-        profile.end_frame(5.0)
-    found = steady_counters(profile)
-    assert (found["candidates_per_agent"], found["imbalance"], found["births"]) == pytest.approx((30.0, 1.75, 1 / 3))
-    assert found["total"] == 7 and profile.counters["candidates_per_agent"] == 0.0
-    for _ in range(200):  # paused
-        profile.end_frame(5.0)
-    assert steady_counters(profile) == found
-    assert steady_counters(Profile()) == {}
 
 
 def test_the_population_is_drawn_where_there_is_life() -> None:

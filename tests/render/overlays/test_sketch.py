@@ -16,7 +16,7 @@ from crowd_demo.config.resources import list_configs
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.figures.people import UNITS
 from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
+from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SKY, WHITE, ink, scale_colour, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.overlays.agents import LEAST_PX, NAMED_PX, draw_labels, opening
 from crowd_demo.render.overlays.sketch import Sketch
@@ -128,28 +128,6 @@ def test_marks_lie_where_the_camera_shows_their_place() -> None:
     sketch.areas(500, 500, 503, 502, RED)
     frame = drawn(sketch)
     assert (frame[24:28, 32:38] == 0xFF0000).all() and (frame != GROUND).sum() == 24
-
-
-@pytest.mark.quick
-def test_lines_far_beyond_the_screen_are_clipped_and_go_on_in_the_same_direction() -> None:
-    sketch = Sketch(camera())
-    sketch.lines([-1e7, 500], [-1e7, -1e9], [1e7, 500], [1e7, 1e9], RED)
-    frame = drawn(sketch)
-    for step in range(-20, 20):  # the diagonal through the middle, within a pixel, and the upright line
-        assert (frame[24 + step, 31 + step:34 + step] == 0xFF0000).any()
-    assert (frame[:, 32] == 0xFF0000).all()
-
-
-@pytest.mark.quick
-def test_a_dashed_line_has_gaps_and_a_shadow_lies_beside_its_line() -> None:
-    sketch = Sketch(camera())
-    sketch.lines(480, 500, 520, 500, RED, dash=4)
-    row = drawn(sketch)[24]
-    assert (row == 0xFF0000).sum() == 21 and (row[12:16] == 0xFF0000).all() and (row[16:20] == GROUND).all()
-    sketch = Sketch(camera())
-    sketch.lines(480, 500, 520, 500, RED, shadow=SHADOW)
-    frame = drawn(sketch)
-    assert frame[24, 30] == 0xFF0000 and frame[23, 30] == frame[25, 30] == blended(GROUND, SHADOW)
 
 
 @pytest.mark.quick

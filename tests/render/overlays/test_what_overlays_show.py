@@ -14,7 +14,6 @@ from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_s
 from crowd_demo.render.overlays.sketch import GroundSquares, squares_in
 from crowd_demo.render.overlays.space import draw_curve
 from crowd_demo.sim.inspection import square_text
-from crowd_demo.sim.population.births_deaths import LATELY
 
 
 @pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
@@ -33,19 +32,6 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
     for left, top, number in found.T:
         here = abs(column - round(left / grid.cell)) <= grid.reach
         assert number == (here & (abs(row - round(top / grid.cell)) <= grid.reach)).sum()
-
-
-def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
-                        lambda sketch, heat, what, scales: amounts.append(heat.amounts))
-    sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
-                     optimizations__simd=False, optimizations__stagger__avoidance=1, steps=1)
-    spied(sim, draw_candidates)
-    runs, asked = sim.structure.candidates(), 0
-    members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
-    asked = int((members * amounts[0]).sum())
-    assert asked == sim.interaction.candidates_met(sim)
 
 
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
@@ -138,15 +124,3 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
         assert found.keys() == expected.keys() and len(found) > 5
         assert all(np.allclose(found[square], expected[square], rtol=1e-3, atol=1e-2) for square in found)
         assert (f"1 in {every} agents" in spy.legend_items[0].text) == (every > 1)
-
-
-def test_births_and_deaths_flash_where_they_were() -> None:
-    sim = simulation("births-250k", agents=300, life__births_per_s=600, life__deaths_per_s=600)
-    before = set(sim.agents.view.x[:sim.agents.count].tolist())
-    sim.step(1)
-    [turnover] = sim.life.lately
-    (died, _), (born, _) = turnover.died, turnover.born
-    assert (len(died), len(born)) == (sim.profile.counters["deaths"], sim.profile.counters["births"]) > (0, 0)
-    assert set(died.tolist()) <= before and not before & set(born.tolist())
-    sim.step(30)
-    assert [each.tick for each in sim.life.lately] == list(range(31 - LATELY, 31))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_locality as reference
-from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, open_world, shuffle, simulation
+from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, open_world, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba.core.dispatcher import Dispatcher
@@ -16,7 +16,7 @@ from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
-from crowd_demo.sim.metrics.locality import MAX, Locality, empty_cache, locality, machine_caches, touch
+from crowd_demo.sim.metrics.locality import MAX, Locality, locality, touch
 from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
@@ -138,15 +138,6 @@ def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
     assert (got.same_or_next_line, got.reads) == (reference.same_or_next_line(reads, 16), len(reads))
 
 
-def test_lists_are_read_as_buckets_are() -> None:
-    scores = []
-    for neighbours in ("linked", "buckets"):
-        sim = simulation(optimizations__neighbours=neighbours, **BIRDS, steps=2)
-        shuffle(sim, 1)
-        scores.append(locality(sim, 3000))
-    assert scores[0] == scores[1]
-
-
 def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
     sim = simulation(**BIRDS, steps=1)
     every, some = locality(sim, 3000), locality(sim, 256)
@@ -167,17 +158,6 @@ def test_hardly_anybody_scores_too(agents: int) -> None:
     assert got.reads == agents * agents
     assert 0 <= got.same_or_next_line < 1
     assert got.miss_rate <= 1
-
-
-def test_the_cache_has_the_size_that_was_asked_for() -> None:
-    def shape(**cache: Any) -> tuple[int, ...]:
-        return empty_cache(load_config("1k", [f"cache.{key}={value}" for key, value in cache.items()]).cache).shape
-
-    assert shape(size_kb=32) == (64, 8)
-    assert shape(size_kb=48, ways=12, line_bytes=128) == (32, 12)
-    assert shape(size_kb=1, ways=64, line_bytes=256) == (1, 64)
-    assert machine_caches()[1][0] >= 1
-    assert shape() == (machine_caches()[1][0] * 1024 // 512, 8)
 
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])

@@ -228,19 +228,6 @@ def test_on_large_maps_people_look_less_often() -> None:
 
 
 @pytest.mark.quick
-def test_nobody_writes_into_the_state_and_it_can_be_had_again() -> None:
-    terrain = town("0...", width=40, height=10)
-    crowding, x, y = Crowding(terrain, 1.0), floats(15, 15), floats(5, 5)
-    count(crowding, terrain, 0, x, y)
-    state, kept = crowding.state, crowding.state.copy()
-    count(crowding, terrain, 1, x + 10, y)
-    assert np.array_equal(state, kept) and not np.array_equal(crowding.state, kept)
-    assert crowding.allows(state) and not crowding.allows(state[:1]) and not crowding.allows(state - PLAIN)
-    crowding.state = state
-    assert crowding.prices(1).tiles is state
-
-
-@pytest.mark.quick
 def test_who_takes_the_shortest_ways_has_no_state() -> None:
     crowding = Crowding(town("0...", width=40, height=10))
     assert not crowding.active and crowding.state.shape == (0, 1, 4) and crowding.allows(crowding.state)

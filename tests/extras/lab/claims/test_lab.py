@@ -2,8 +2,6 @@
 
 import json
 import math
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.cli import main
-from crowd_demo.extras.commands.lab import ProgressBar, progress_line
+from crowd_demo.extras.commands.lab import progress_line
 from crowd_demo.extras.lab.claims import report, results
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,
@@ -43,7 +41,7 @@ from crowd_demo.extras.lab.claims.claim import (
     warnings,
 )
 from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
-from crowd_demo.extras.lab.claims.results import LabRun, TimeLeft, compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.extras.lab.claims.results import LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
@@ -151,16 +149,6 @@ def test_an_arm_that_cannot_be_made_is_left_out() -> None:
     assert any("no compiler" in line for line in found.findings[0].warnings)
 
 
-@pytest.mark.quick
-def test_time_left_follows_the_machine() -> None:
-    now = 0.0
-    left = TimeLeft(100, lambda: now)
-    assert left.left_s(0) == 100
-    now = 60.0  # twice as slow as expected
-    assert left.left_s(30) == pytest.approx(140)
-    assert left.slice("toy", 30).part == 0.3 and "about 2 min left" in str(left.slice("toy", 30))
-
-
 # --- results ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.quick
@@ -243,21 +231,6 @@ def test_numbers_that_no_lab_writes_cost_one_line(
     assert capsys.readouterr().err == f"{paths[1]}: is not a results.json of a lab\n"
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("kind", ["pipe", "zeros"])
-def test_what_does_not_end_is_not_read(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if sys.platform == "win32":
-        pytest.skip("no such files")
-    path = tmp_path / "results.json"
-    if kind == "pipe":
-        os.mkfifo(path)
-    else:
-        path.symlink_to("/dev/zero")
-    for command in (["merge", str(path)], [next(iter(CLAIMS)), "--out", str(tmp_path)]):
-        assert main(["lab", *command]) == 2
-        assert f"{path}: cannot be read: not a regular file\n" in capsys.readouterr().err
-
-
 # --- progress --------------------------------------------------------------------------------------------------------
 
 @pytest.mark.quick
@@ -270,29 +243,6 @@ def test_what_is_redirected_has_no_control_characters(
         line._every_s = 0
         line.show(Slice("[half]", 0.5))
     assert type(line) is ProgressLine and capfd.readouterr().err == "lab:  50%  [half]\n"
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("term", ["xterm", "dumb"])
-def test_a_terminal_gets_a_bar_if_it_can_move_its_cursor(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("rich")
-    pty = pytest.importorskip("pty")
-    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", term)
-    ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
-        monkeypatch.setattr(sys, "stderr", terminal)
-        monkeypatch.setattr(sys, "__stderr__", terminal)
-        with progress_line("lab") as line:
-            line.show(Slice("[half]", 0.5))
-        terminal.flush()
-        written = ""
-        while "[half]" not in written:  # the terminal may hand on parts of it
-            written += os.read(ours, 1 << 16).decode()
-    os.close(ours)
-    assert (type(line) is ProgressBar) == (term == "xterm")
-    assert "50%" in written
 
 
 # --- the report ------------------------------------------------------------------------------------------------------

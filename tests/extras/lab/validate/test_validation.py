@@ -228,15 +228,6 @@ def test_processes_give_the_same_numbers(nothing_left: None) -> None:
     assert by_seed(2) == by_seed(1)
 
 
-def test_processes_end_when_a_validation_is_stopped(nothing_left: None) -> None:
-    validation = Validation(list(EXPERIMENTS.values()), [ANTICIPATE], False, no_compiling, None, 5, 2)
-    run = validation.run()
-    next(run)
-    assert len(multiprocessing.active_children()) == 2
-    run.close()
-    assert not validation.done
-
-
 def test_what_breaks_in_a_process_is_said(nothing_left: None) -> None:
     nobody = JuPedSimWalk("nobody", "", "NoSuchModel")
     validation = Validation([EXPERIMENTS["rimea-1"]], [nobody, ANTICIPATE], True, no_compiling, None, 1, 2)
