@@ -268,6 +268,7 @@ def test_numbers_that_cannot_be_are_one_line() -> None:
         sim.trajectories(every=1, steps=10**9)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (Debian: apt-get install chromium)")
 def test_the_cell_plays_in_a_browser(tmp_path: Path) -> None:
     path = tmp_path / "notebook.html"

@@ -90,7 +90,7 @@ def test_each_picture_is_what_the_renderer_draws(tmp_path: Path, expected: list[
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp", ""])
+@pytest.mark.parametrize("suffix", [".webp", ""])
 def test_a_recording_gives_the_same_bytes_twice(tmp_path: Path, suffix: str) -> None:
     """With a restart in it, techniques that are switched, and walls that are built."""
     recording = tmp_path / "run.replay"
@@ -251,13 +251,11 @@ def test_what_ffmpeg_cannot_do_is_one_line(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.skipif(sys.platform == "win32", reason="scripts are no programs there")
 @pytest.mark.parametrize(("does", "said"), [
-    ("exit 0", "it ended early, with code 0"),
     ("head -c 90000 > \"$last\"", "it ended early, with code 0"),
     ("cat > /dev/null", "it ended early, with code 0"),
     ("kill -9 $$", "it ended early, with code -9"),
     ("cat > /dev/null; echo the reason >&2; head -c 3000000 /dev/zero | tr '\\0' e >&2; echo the end >&2; exit 1",
      r"the reason; e{188} \.\.\. e{193}the end"),
-    ("sleep 1000", "stopped, as it made no progress for 1 s"),
     ("cat > /dev/null; sleep 1000", "stopped, as it made no progress for 1 s"),
     ("while true; do echo more; done >&2", "stopped, as it made no progress for 1 s")])
 def test_an_ffmpeg_that_fails_or_hangs_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str,

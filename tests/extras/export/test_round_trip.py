@@ -70,8 +70,8 @@ def areas_in(path: Path) -> list[str]:
             if line.startswith("# geometry: ")]
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize("kind", [METRES, Kind("down"), Kind("up", 100, "cm"), Kind("down", 1000, "mm")])
+@pytest.mark.parametrize(("suffix", "kind"), [
+    (".txt", METRES), (".sqlite", Kind("down")), (".parquet", Kind("up", 100, "cm")), (".csv", Kind("down", 1000, "mm"))])
 def test_a_played_file_comes_out_as_it_went_in(tmp_path: Path, kind: Kind, suffix: str) -> None:
     (tmp_path / "walks.txt").write_text(text_of(WALKS, kind, area=HALL if kind.metre == 1 else ""), "utf-8")
     path, again = tmp_path / f"out{suffix}", tmp_path / "again"
@@ -163,8 +163,7 @@ def test_walls_that_are_built_are_in_the_area(tmp_path: Path) -> None:
 
 # --- a crowd in a map in metres ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("y_axis", ["up", "down"])
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize(("suffix", "y_axis"), zip(FORMATS, ("up", "down") * 2, strict=True))
 def test_a_crowd_is_where_its_map_in_metres_is(tmp_path: Path, suffix: str, y_axis: str) -> None:
     area = ("POLYGON ((1000 -500, 1020 -500, 1020 -490, 1000 -490, 1000 -500),"
             " (1008 -496, 1008 -494, 1009 -494, 1009 -496, 1008 -496))")

@@ -12,7 +12,7 @@ from crowd_demo.cli import main
 from crowd_demo.extras.lab.sweep import NOTE, WARM_UP, expectations
 from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.registry.entries import EXACT
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import BY_PATH
 
 SMALL = ("sweep", "--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300",
          "--set", "world.height=300", "--set", "window.width=64", "--set", "window.height=64", "--steps", "4")
@@ -38,7 +38,11 @@ def test_an_exact_technique_gives_one_crowd(capsys: pytest.CaptureFixture[str]) 
     assert {"step ms", "other ms", "index ms", "interaction ms", "move ms", "near reads", "l1 misses"} <= set(table)
 
 
-@pytest.mark.parametrize("path", [technique.path for technique in TECHNIQUES])
+EVERY_DAY = "neighbours", "stagger.by", "cull", "blitter", "threads"
+
+
+@pytest.mark.parametrize("path", [
+    path if path in EVERY_DAY else pytest.param(path, marks=pytest.mark.slow) for path in BY_PATH])
 def test_every_technique_can_be_swept(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     table = swept(capsys, path)
     assert len(table[path]) == len(BY_PATH[path].choices) == len(table["state hash"])

@@ -72,7 +72,11 @@ def written(run: LabRun, path: Path) -> results.Results:
 
 # --- the experiments -------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", CLAIMS)
+EVERY_DAY = "removal", "depth", "limits", "sparse-memory", "contact"
+
+
+@pytest.mark.parametrize("name", [
+    name if name in EVERY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in CLAIMS])
 def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
     run = run_to_end(LabRun([CLAIMS[name]], TINY, {name}))
     [found] = run.found
