@@ -232,15 +232,6 @@ def test_a_run_without_a_report_keeps_no_times_of_its_frames(driven: Driven, mon
     assert not driven.loop.recorder.frames().frame_ms.size
 
 
-@pytest.mark.parametrize(("size", "zoom"), [
-    ((800, 600), 0.4), ((1280, 720), 0.4), ((2560, 1440), 2560 / 5200), ((2560, 2600), 0.5)])
-def test_the_picture_of_a_world_larger_than_a_usual_window_fills_a_large_one(size: tuple[int, int], zoom: float) -> None:
-    driven = Driven("agents=20", f"window.width={size[0]}", f"window.height={size[1]}", "map=citadel", "camera.zoom=0.4",
-                    config="20k")
-    camera = driven.program.camera
-    assert camera.zoom == pytest.approx(zoom) and (camera.x, camera.y) == (2600, 2600)
-
-
 # --- An action is one entry of the registry: all lists of actions derive from it -------------------------------------
 
 ONE_MORE = """

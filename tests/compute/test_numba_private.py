@@ -13,12 +13,11 @@ from collections.abc import Callable
 from importlib.metadata import PackagePath
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from crowd_demo.compute import jit, numba_plain, workers
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.compute.jit import device, kernel, launch
+from crowd_demo.compute.jit import device, kernel
 
 ROOT = Path(__file__).parents[2]
 private = pytest.mark.skipif(jit.compiler is numba_plain, reason="compiled without private names")
@@ -139,15 +138,6 @@ def scaled(number: int, by: int) -> int:
 def scale_all(worker: int, workers: int, numbers: Longs, by: int) -> None:
     for k in range(worker, len(numbers), workers):
         numbers[k] = scaled(numbers[k], 2) + scaled(numbers[k], 3) + scaled(numbers[k], by)
-
-
-@private
-@pytest.mark.quick
-def test_a_number_in_the_source_is_like_any_number() -> None:
-    """A function is not compiled once more for each of them."""
-    numbers = np.arange(4)
-    launch(scale_all, 1, numbers, 10).run()
-    assert numbers.tolist() == [0, 15, 30, 45] and len(vars(scaled)["overloads"]) <= 1
 
 
 NO_REFERENCES = """

@@ -112,13 +112,6 @@ def test_a_shipped_configuration_says_in_twelve_words_what_one_sees_and_has_a_hi
         assert hint in [event.hand for event in config.events]
 
 
-def test_comments_are_read_from_the_beginning_of_any_file(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_bytes(b"# yaml-language-server: x\nagents: 5\n# Watch: the \xff sky.\n# Try: simd, wait, see\n# Mine.\n# M.\n")
-    assert (about(path), what_to_watch(path), what_to_try(path)) == ("Mine.", "the \ufffd sky.", ("simd", "wait, see"))
-    assert (about(tmp_path), what_to_watch(tmp_path / "none.yaml"), what_to_try(tmp_path)) == ("", "", ("", ""))
-
-
 def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert own_files("configs", []) == {}
@@ -134,12 +127,6 @@ def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
     assert picture_of(path) is None
     (tmp_path / "20k.png").write_bytes(b"")
     assert picture_of(path) == tmp_path / "20k.png"
-
-
-def test_control_characters_of_a_description_are_escaped(tmp_path):
-    (tmp_path / "mine.yaml").write_bytes(b"# A \x1b[31mred\0 one.\n# Watch: \x9b.\n")
-    assert about(tmp_path / "mine.yaml") == r"A \x1b[31mred\x00 one."
-    assert what_to_watch(tmp_path / "mine.yaml").isprintable()
 
 
 def test_yml_is_as_good_as_yaml(tmp_path, monkeypatch):

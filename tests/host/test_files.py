@@ -120,16 +120,6 @@ def test_a_fifo_is_written_into_and_looking_at_it_does_not_wait(fifo: Path) -> N
     assert got == [b"new" * 50_000] and fifo.is_fifo()
 
 
-@posix
-@pytest.mark.quick
-def test_devices_stay_devices() -> None:
-    for path in (Path("/dev/null"), Path("/dev/full")):
-        if path.exists():
-            assert why_unwritable(path) is None
-    write_file(Path("/dev/null"), b"x")
-    assert Path("/dev/null").is_char_device()
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="a device of Linux")
 @pytest.mark.quick
 def test_a_full_device_is_an_error_and_stays(tmp_path: Path) -> None:
@@ -155,20 +145,6 @@ def test_an_open_descriptor_is_written_into(tmp_path: Path, pipe: tuple[int, int
 def test_descriptors_that_cannot_be_written_are_told_beforehand(pipe: tuple[int, int]) -> None:
     assert why_unwritable(Path(f"/dev/fd/{pipe[0]}")) == f"/dev/fd/{pipe[0]} is not open for writing"
     assert why_unwritable(Path("/dev/fd/987654")) == "/dev/fd/987654 cannot be written: Bad file descriptor"
-
-
-@posix
-@pytest.mark.quick
-def test_links_in_a_circle_are_told_beforehand(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    assert "Too many levels of symbolic links" in str(why_unwritable(tmp_path / "loop"))
-
-
-@posix
-@pytest.mark.quick
-def test_a_link_into_no_folder_is_told_beforehand(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to("nowhere/a.json")
-    assert why_unwritable(tmp_path / "link") == f"there is no folder {tmp_path / 'nowhere'}"
 
 
 @pytest.mark.quick

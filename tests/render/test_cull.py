@@ -117,9 +117,3 @@ def test_a_crowd_in_one_band_is_sorted_however_it_fills_the_buckets(spread):
     agents.y[0] += 3  # an outlier of the same band: the others share few buckets
     slots, still = np.arange(5000, dtype=np.int32), np.float32(0)
     assert np.array_equal(by_bands(depth.Depth(), 2, slots, agents, still, 1.0), depth.full(slots, agents, still))
-
-
-def test_bands_are_32_pixels_high_and_at_most_4096():
-    assert depth.scale(0, 3200, 1.0).bands == 101
-    assert depth.scale(0, 3200, 1e5).bands == 4096
-    assert depth.scale(10, 10, 1.0).bands == 1

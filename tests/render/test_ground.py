@@ -228,15 +228,6 @@ def test_lamplight_is_brightest_at_lamps_fades_without_steps_and_leaves_tops_of_
 
 
 @pytest.mark.quick
-def test_a_ground_with_more_looks_than_there_are_numbers_has_tiles_without_fields(monkeypatch):
-    monkeypatch.setattr(tiles, "MAX_LOOKS", 3)
-    found = tiles.Looks(256, 4)
-    water = np.random.default_rng(1).random((9, 9)) < 0.5
-    numbers = found.numbers(np.full((9, 9), 40, np.int16), (tiles.coverage(water),))
-    assert set(np.unique(numbers).tolist()) == {40, 256, 257, 258}
-
-
-@pytest.mark.quick
 def test_walls_in_a_meadow_are_woods_whose_trees_shade_no_other_tile(assets):
     kinds = np.full((5, 5), tiles.GRASS, np.uint8)
     kinds[2, 2] = tiles.WALL

@@ -226,12 +226,6 @@ def test_each_predator_is_outlined_and_nobody_else(assets, zoom):
     assert 0 == outlined[0] < outlined[1] < outlined[2]
 
 
-def test_from_near_predators_are_sprites_like_others(assets):
-    scene = hunt(assets, 9)
-    assert not inked(picture(scene, camera(0.61)), WHITE).any()
-    assert inked(picture(scene, camera(0.6)), WHITE).any()
-
-
 @pytest.mark.parametrize("count", [0, 1, 2])
 @pytest.mark.parametrize("behaviour", CUT_OUT)
 def test_tiny_crowds_are_drawn(assets, behaviour, count):

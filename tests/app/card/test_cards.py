@@ -11,8 +11,6 @@ from watched import LOOK_S, Watched, turns_of
 from crowd_demo.app.card import trial
 from crowd_demo.app.card.effect import extent
 from crowd_demo.app.crowd.technique_controls import Switcher
-from crowd_demo.measure import proof
-from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.stages import STAGES, text_of
 from crowd_demo.render.hud.canvas import Target
@@ -216,13 +214,6 @@ def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_l
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()
     assert watched.card.state.endswith(", until the view changed")
-
-
-def test_a_first_block_slow_by_chance_does_not_end_the_turns(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(InterleavedTiming, "frame_ms", property(lambda turns: 1.0 if turns.turns else 1e7))
-    monkeypatch.setattr(proof, "MAX_FRAME_MS", 1e6)
-    watched.switch("simd", False, 40)
-    assert turns_of(watched.card) >= 1 and not watched.card.note
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:

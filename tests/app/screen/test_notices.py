@@ -137,14 +137,6 @@ def test_sizes_have_a_least_and_a_most(panels: PanelControls) -> None:
     assert panels.now.scale == 1.0
 
 
-def test_the_section_that_was_unfolded_last_is_the_last_one(panels: PanelControls) -> None:
-    for section in ("memory", "graph", "memory"):
-        panels.unfold(section)
-    assert list(panels.now.opened) == ["graph", "memory"]
-    panels.fold("memory")
-    assert list(panels.now.opened) == ["graph"]
-
-
 def test_while_the_panels_are_hidden_a_notice_says_how_to_get_them_back() -> None:
     panels = panels_with(notices := Notices())
     panels.next_mode()

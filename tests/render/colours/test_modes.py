@@ -12,7 +12,7 @@ from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import modes, squares
-from crowd_demo.render.colours.base import ON_DARK, palette_of, ramp, scales_of
+from crowd_demo.render.colours.base import ON_DARK, ramp, scales_of
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.fundamental_diagram import SQUARE
 from crowd_demo.sprites.pixels import frame_of, plain_surface
@@ -165,14 +165,6 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
 
 
 @pytest.mark.quick
-def test_other_densities_have_a_logarithmic_scale():
-    shades = squares.ramp_shades(36.0)
-    tenfold = [int(shades[round(36 * times)]) for times in (1, 10, 100)]
-    assert shades[0] == shades[9] == 0 and tenfold[2] == len(shades[:256]) - 1 and (np.diff(shades) >= 0).all()
-    assert abs((tenfold[2] - tenfold[1]) - (tenfold[1] - tenfold[0])) <= 1
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize("colours", [ON_DARK.rising, ON_DARK.rainbow, ON_DARK.levels])
 def test_every_colour_of_a_scale_is_seen_on_sky_and_at_night(colours):
     for ground in ((46, 58, 106), (38, 39, 49)):
@@ -185,13 +177,6 @@ def test_a_scale_goes_by_the_ground():
     by_ground = {ground: scales_of(simulation("20k", agents=10, **{"scene.ground": ground}))
                  for ground in ("stone", "grass", "floor", "sky", "dusk", "night", "water")}
     assert [ground for ground, scales in by_ground.items() if scales is ON_DARK] == ["sky", "dusk", "night", "water"]
-
-
-@pytest.mark.quick
-def test_ramps_begin_and_end_with_their_anchors_and_palettes_are_words():
-    colours = ramp(((0, 0, 0), (200, 100, 50)), 5)
-    assert colours[0] == (0, 0, 0) and colours[2] == (100, 50, 25) and colours[4] == (200, 100, 50)
-    assert palette_of(colours)[4] == 0xC86432
 
 
 def picture(scene, zoom, **options):

@@ -92,15 +92,6 @@ def test_styles_differ_where_there_is_room_and_an_upright_one_is_the_other_turne
 
 
 @pytest.mark.quick
-def test_the_inks_of_a_tone_go_from_dark_to_light_and_tones_differ():
-    inks = crates.inks()
-    light = (inks >> 16 & 255) + (inks >> 8 & 255) + (inks & 255)
-    assert (np.diff(light.astype(int), axis=1) > 0).all()
-    assert len(set(inks.ravel().tolist())) == inks.size == 8 * 6
-    assert inks[0, crates.FACE] == sum(c << shift for c, shift in zip(crates.TONES[0], (16, 8, 0), strict=True))
-
-
-@pytest.mark.quick
 def test_the_margin_is_the_largest_half_side_and_a_pixel():
     assert figures(50).margin(0.5) == (52, 52, 52, 52)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.render.drawing import Bounds, hash_id, moving
+from crowd_demo.render.drawing import Bounds, moving
 from crowd_demo.render.figures import sprites
 from crowd_demo.render.figures.people import (
     DIRECTIONS,
@@ -71,12 +71,6 @@ def test_forty_looks_and_more_are_told_apart_from_near(sheet, direction):
     assert len(seen) >= 40 and min(apart) > 8, min(apart)
 
 
-def test_neighbours_in_memory_have_any_look():
-    """Looks follow from ids alone, so reordering and threads do not matter; all are about as frequent."""
-    count = np.bincount([int(hash_id(number)) % 48 for number in range(20_000)], minlength=48)
-    assert count.min() > 340 and count.max() < 500
-
-
 @given(st.integers(0, 47), st.integers(0, 87), st.sampled_from([1.0, 0.5, 0.21]))
 def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, scale):
     number = np.array([look * 88 + column], np.int32)
@@ -117,14 +111,6 @@ def test_sprites_that_nobody_needs_yet_are_made_a_few_in_a_picture_and_like_thos
     assert np.array_equal(atlas.view.box, at_once.view.box)
     assert all(np.array_equal(atlas.pixels(number), at_once.pixels(number)) for number in range(0, sheet.sprites, 7))
     assert len(atlas.view.pixels) < 3 * atlas.view.first.max(), "room for all, and little more"
-
-
-def test_few_are_made_ahead_where_sprites_are_large(sheet, monkeypatch):
-    monkeypatch.setattr(sprites, "MAX_AHEAD", 50_000)
-    atlas = sheet.atlas(0.5)
-    for _ in range(40):
-        atlas.ensure(np.array([5], np.int32))
-    assert 80 < atlas.ready.sum() < 400
 
 
 def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
@@ -169,13 +155,6 @@ def test_icons_of_those_who_wait_come_and_go_within_half_a_second():
 
 def test_icons_of_those_who_are_stuck_grow_from_nothing_and_are_gone_before_they_walk():
     assert strengths(2, 0, 1, 2, 2.5, 3, 4) == [0, 0, 0, 127, 255, 255]
-
-
-@pytest.mark.parametrize("wait_s, stuck_s", [(0, 0), (0.1, 0.1)])
-def test_short_times_are_no_division_by_nothing(wait_s, stuck_s):
-    settings = PeopleSettings(wait_s=wait_s, stuck_s=stuck_s)
-    assert strengths(1, 0, settings=settings) == [0]
-    assert strengths(2, 2 * stuck_s, settings=settings) == [255 if stuck_s else 0]
 
 
 def test_beyond_the_edges_of_the_world_are_spots_too():

@@ -200,13 +200,6 @@ def test_every_pair_of_alpha_and_colour_blends_like_the_reference():
     assert np.array_equal(picture(target)[::15, 1:], expected)
 
 
-def test_pygame_can_draw_again_once_the_pixels_are_let_go():
-    surface = plain_surface(SIZE)
-    frame_of(surface)[0, 0] = 5
-    surface.blit(pygame.Surface((1, 1)), (0, 0))
-    assert picture(surface)[0, 0] == 0
-
-
 # --- cross-fading ----------------------------------------------------------------------------------------------------
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 256), st.integers(1, 3))

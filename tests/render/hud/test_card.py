@@ -91,13 +91,6 @@ def test_a_card_that_would_be_too_tall_leaves_out_counters_the_last_ones_first()
         assert SAME.text in pen.texts and CARD.state in pen.texts
 
 
-def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:
-    pen, _ = drawn(CARD)
-    sizes = sorted(((each.size, each.text) for each in pen.written), reverse=True)
-    assert [text for _, text in sizes[:3]] == ["3.1x", "faster", SAME.text]
-    assert sizes[0][0] >= 50 and sizes[2][0] >= 20, "pixels, to be read from the back of a room"
-
-
 @pytest.mark.parametrize(("proof", "colour"), [
     (SAME, GOOD), (ProofLine("differs", "THE CROWDS DIFFER after 1 step: 5f3a… and 8c21…"), BAD)])
 def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
@@ -150,14 +143,6 @@ def test_the_panel_grows_with_its_text_and_has_a_target_for_each_key(pen: Pen) -
     assert long.size[1] > short.size[1] + 60 and long.size[0] == short.size[0]
     assert [placed.target for placed in short.targets] == [("tour", "leave"), ("tour", "back"), ("tour", "next")]
     assert all(short.surface.get_rect().contains(placed.rect) for placed in short.targets)
-
-
-@pytest.mark.usefixtures("pen")
-def test_a_question_follows_its_sentence_and_comes_before_its_answer() -> None:
-    pen = Spy()
-    draw_tour(view("Said.", "Why?"), 1280, pen, 1.0)
-    draw_tour(view("Because.", "Why?", is_answer=True), 1280, pen, 1.0)
-    assert [text for text in pen.texts if text in ("Said.", "Why?", "Because.")] == ["Said.", "Why?", "Why?", "Because."]
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440)])

@@ -27,7 +27,6 @@ from hud_spy import (
 )
 
 from crowd_demo.config.events import ScenarioEvent
-from crowd_demo.profile import Profile
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, partly_inactive
@@ -112,12 +111,6 @@ def test_any_size_of_the_window_will_do(size: tuple[int, int], face: str | None)
     assert changed(pixels(picture(size)), pixels(surface)).width > 0
 
 
-def test_nothing_was_measured_yet() -> None:
-    sim = crowd()
-    sim.profile = Profile()
-    assert drawn(Hud(KEYS), sim).any()
-
-
 # --- sizes, themes, folding, the mouse -------------------------------------------------------------------------------
 
 
@@ -197,12 +190,6 @@ def test_every_text_can_be_read_over_any_picture(theme: str) -> None:
     poor = {what: round(found, 2) for what, found in spy.contrasts.items() if found < (3.0 if what[2] >= 24 else 4.5)}
     assert len(spy.contrasts) > 130 and {"inactive", "faint", "warm"} <= {colour for _, colour, _ in spy.contrasts}
     assert not poor
-
-
-def test_only_the_last_notice_is_shown() -> None:
-    spy = Spy()
-    Hud(KEYS, pen=spy).draw(picture(), crowd(), Status(notices=["an older one", "the last one"]), 0.0)
-    assert "the last one" in spy.texts and "an older one" not in spy.texts
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (800, 600)])

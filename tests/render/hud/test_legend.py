@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pygame
 import pytest
@@ -30,7 +28,7 @@ from crowd_demo.render.hud.navigation import (
 from crowd_demo.render.hud.panel_layout import PanelSection, bar_of
 from crowd_demo.render.hud.sections import NEAR, RowsInView, SliderScale
 from crowd_demo.render.hud.status import Key, LegendItem, MinimapView, Past
-from crowd_demo.render.hud.text_panels import EDGES, LINE, LegendPart, draw_colour_legend, draw_legend, in_lines, width_of
+from crowd_demo.render.hud.text_panels import EDGES, LINE, draw_colour_legend, draw_legend
 
 KEYS = Key((200, 0, 0), "taken without a test"), Key((0, 200, 0), "tested", dashed=True), Key((0, 0, 200), "left out")
 ITEMS = (LegendItem("culling", "8,000 agents tested", KEYS), LegendItem("bodies", "", KEYS[:1]),
@@ -68,14 +66,6 @@ def test_what_has_more_lines_than_there_is_room_for_scrolls() -> None:
     assert [text for text in shown(1)[0] if text in names] == ["culling", "bodies", "links"], "a name stays with its lines"
     assert shown(9) == shown(1) and shown(0)[1] == ["1"], "one line is not shown"
     assert not draw_legend(ITEMS, 600, Spy(), 1.0, 4).targets
-
-
-@pytest.mark.quick
-def test_a_line_has_as_many_parts_as_fit() -> None:
-    parts = [LegendPart(wide, lambda *_: None) for wide in (30, 40, 50, 200, 10)]
-    found = in_lines(parts, 100, 10)
-    assert [[part.wide for part in line] for line in found] == [[30, 40], [50], [200], [10]]
-    assert width_of(found[0], 10) == 80 and in_lines([], 100, 10) == [[]]
 
 
 # --- the legend of the colour mode -----------------------------------------------------------------------------------
@@ -142,13 +132,6 @@ def test_the_minimap_shows_the_world_the_crowd_and_the_view() -> None:
              for view, frozen in views]
     assert not np.array_equal(looks[0], looks[1]) and not np.array_equal(looks[1], looks[2])
     assert sim.state_hash() == before
-
-
-@pytest.mark.parametrize("size", [(4000.0, 100.0), (100.0, 4000.0), (300.0, 300.0)])
-def test_a_world_of_any_shape_has_a_small_map(size: tuple[float, float]) -> None:
-    sim = simulation("20k-flock", agents=50, map="null", world__width=size[0], world__height=size[1])
-    canvas = Minimap().draw(sim, MinimapView(Rect(-1e6, -1e6, 1e6, 1e6), None, SAND), Pen(), 1.0, 0.0)
-    assert max(canvas.size) <= 162 and min(canvas.size) > 12
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.7])
@@ -236,15 +219,6 @@ def test_ends_and_the_usual_value(scale: SliderScale) -> None:
     assert scale.value_at(1) == scale.high or scale.position(scale.usual) > 1 - NEAR
     usual = scale.position(scale.usual)
     assert 0 <= usual <= 1 and scale.value_at(usual) == scale.usual
-
-
-@pytest.mark.quick
-def test_decades_are_as_wide_as_each_other() -> None:
-    scale = SliderScale.of(0, 1000, 2, False)
-    places = [scale.position(value) for value in (0.1, 1, 10, 100)]
-    steps = [after - before for before, after in pairwise(places)]
-    assert steps == pytest.approx([steps[0]] * 3) and scale.position(0) == 0
-    assert SliderScale.of(0, 1, 0.3, False).position(0.5) == 0.5
 
 
 @given(st.integers(0, 60), st.integers(-5, 99), st.floats(50, 900))

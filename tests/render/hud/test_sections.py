@@ -27,7 +27,7 @@ from hud_spy import (
 from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.registry.stages import PARTS
-from crowd_demo.registry.techniques import TECHNIQUES, inactive, partly_inactive
+from crowd_demo.registry.techniques import TECHNIQUES, inactive
 from crowd_demo.render.hud.canvas import TEXT, Canvas, Target, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH, RIGHT_WIDTH, ROW, PanelSection, draw_panel, unfolded
@@ -71,12 +71,6 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     assert inactive(sim.situation) == inactive_paths | {"device"}, "there is no GPU here"
     sim.life.active, sim.behaviour.techniques = True, frozenset()
     assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS | {"device"}
-
-
-def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
-    sim = crowd()
-    sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", "nearest"
-    assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "as sorted" in texts(sim)
 
 
 def test_the_row_of_an_inactive_technique_is_dimmed() -> None:

@@ -27,7 +27,7 @@ from crowd_demo.render.inks import ORANGE, ink
 from crowd_demo.render.overlays import walking
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, find_launch
 from crowd_demo.render.overlays.fields import LEAST_PX, on_free_tiles, side_of
-from crowd_demo.render.overlays.sketch import LASTING, Heat, Scales, Sketch, cells_between, draw_heat, round_up, squares_in
+from crowd_demo.render.overlays.sketch import LASTING, Heat, Scales, Sketch, draw_heat, round_up, squares_in
 from crowd_demo.render.overlays.space import draw_frustum
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
@@ -256,14 +256,6 @@ def test_every_place_in_view_is_in_the_square_that_its_number_says(view: Rect) -
     column, row = squares.cell_of(number)
     for place, first in ((x, column), (y, row)):
         assert (first * SIDE <= place).all() and (place < (first + 1) * SIDE).all()
-
-
-@pytest.mark.quick
-def test_cells_in_view_are_those_of_the_grid_and_as_many_more_as_wanted() -> None:
-    assert cells_between(-50, 95, 10, 20).tolist() == list(range(10))
-    assert cells_between(35, 95, 10, 20, more=1).tolist() == list(range(2, 11))
-    assert cells_between(35, 500, 10, 20, more=1).tolist() == list(range(2, 20))
-    assert not len(cells_between(300, 500, 10, 20))
 
 
 # --- density: nothing is painted on walls and water ------------------------------------------------------------------

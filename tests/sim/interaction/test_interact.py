@@ -191,10 +191,3 @@ def test_blocks_are_right_for_very_many_workers() -> None:
     start = np.array([0, 4_000_000, 4_000_000], np.int32)
     blocks = blocks_of(Cells(np.zeros(0, np.int32), start, 1, 2, 1), 200)
     assert np.diff(blocks.start).max() <= 4_000_000 // 200
-
-
-def test_blocks_get_smaller_towards_the_end() -> None:
-    start = np.arange(66, dtype=np.int32) * 10
-    blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, 65, 1), 2)
-    sizes = blocks.last - blocks.first
-    assert sizes[0] == BLOCK and sizes[-1] <= 2 and np.all(np.diff(sizes) <= 0)

@@ -15,7 +15,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.techniques import STRUCTURES
-from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
+from crowd_demo.sim.metrics.avoidance_error import FEW, MEETS, SAMPLE, affordable, spread
 from crowd_demo.sim.metrics.locality import MAX, Locality, locality, touch
 from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
 from crowd_demo.sim.simulation import Simulation
@@ -74,16 +74,6 @@ def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, limit: s
     sim.step()
     monkeypatch.setattr(Dispatcher, "compile", lambda kernel, signature: pytest.fail(f"{kernel} is compiled"))
     measured(sim)
-
-
-@pytest.mark.parametrize("settings", [
-    {}, {"optimizations__neighbour_limit": "first"}, {"optimizations__neighbours": "none"},
-    {"optimizations__neighbours": "aabb_tree"}])
-def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.sim.metrics.avoidance_error.MEETS", 20_000)
-    sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
-    avoidance_error(sim, KEPT, EXACT)
-    assert 10_000 <= sim.interaction.candidates_met(sim) <= 20_000
 
 
 @pytest.mark.parametrize(("met", "agents"), [(0, SAMPLE), (FEW, SAMPLE), (MEETS, FEW), (10 * MEETS * FEW, 1)])
@@ -149,15 +139,6 @@ def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
 def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
     sim = simulation(agents=2000, spawn__pattern="point", map="null")
     assert locality(sim).reads == MAX
-
-
-@pytest.mark.parametrize("agents", [0, 1, 5])
-def test_hardly_anybody_scores_too(agents: int) -> None:
-    sim = simulation(agents=agents, **open_world(60, 60))
-    got = locality(sim)
-    assert got.reads == agents * agents
-    assert 0 <= got.same_or_next_line < 1
-    assert got.miss_rate <= 1
 
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])

@@ -212,9 +212,3 @@ def test_the_error_is_what_the_next_step_shows() -> None:
     kept, fresh = pushes
     off = np.hypot(kept[0] - fresh[0], kept[1] - fresh[1])
     assert error == pytest.approx(off.mean() / np.hypot(*fresh).mean(), rel=1e-6)
-
-
-def test_nobody_has_no_error() -> None:
-    sim = simulation(agents=0, map="null", steps=1)
-    assert stagger_error(sim) == (0, 0)
-    assert ages(sim).tolist() == [0] * 16

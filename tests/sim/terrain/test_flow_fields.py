@@ -141,13 +141,6 @@ def test_all_tiles_of_a_destination_are_arrivals_and_islands_too() -> None:
     assert (fields.fields.direction == ARRIVED).sum(axis=(1, 2)).tolist() == [2, 1]
 
 
-@pytest.mark.quick
-def test_a_world_without_destinations_has_no_fields() -> None:
-    terrain = Terrain(None, 100, 100, count=0)
-    fields = all_fields(terrain)
-    assert fields.made.all() and fields.fields.direction.shape[0] == 0
-
-
 def test_the_kernels_can_be_compiled_ahead() -> None:
     terrain = Terrain(None, 100, 100)
     layout = layout_of(terrain)
@@ -225,11 +218,3 @@ def test_on_large_maps_people_look_less_often() -> None:
     assert Crowding(terrain, 1.0, every=60).every == math.ceil(12 * 300 * 400 / 8192) == 176
     assert Crowding(terrain, 1.0, every=500).every == 500
     assert Crowding(terrain, 1.0, every=0).every == 176 and Crowding(town("0."), 1.0, every=0).every == 1
-
-
-@pytest.mark.quick
-def test_who_takes_the_shortest_ways_has_no_state() -> None:
-    crowding = Crowding(town("0...", width=40, height=10))
-    assert not crowding.active and crowding.state.shape == (0, 1, 4) and crowding.allows(crowding.state)
-    crowding.state = crowding.state
-    assert crowding.prices(5).tiles.shape == (2, 1, 4)

@@ -40,7 +40,7 @@ from crowd_demo.extras.lab.claims.claim import (
     two_modes,
     warnings,
 )
-from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
+from crowd_demo.extras.lab.claims.experiments import CLAIMS
 from crowd_demo.extras.lab.claims.results import LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.measure.experiment import Slice, header, result_of
@@ -96,18 +96,6 @@ def test_claims_have_names_and_small_scales_are_small() -> None:
         names = [case.name for case in claim.cases(QUICK)]
         assert len(names) == len(set(names))
     assert sum(claim.seconds(QUICK) for claim in CLAIMS.values()) < 600
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(("simd", "compiler", "why"), [
-    ("avx2", "g++", "this processor has no AVX-512"), ("avx512f", "no-such-compiler", "there is no C.. compiler"),
-    ("avx512f", "false", "false cannot compile flock_step.cpp: no message")])
-def test_where_there_is_no_c_program_the_reason_is_given(
-        simd: str, compiler: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(against_c, "machine", lambda: {"simd": simd})
-    monkeypatch.setenv("CXX", compiler)
-    with pytest.raises(ValueError, match=why):
-        against_c.compiled(tmp_path)
 
 
 # --- stopping and going on -------------------------------------------------------------------------------------------
@@ -263,13 +251,6 @@ def test_the_report_says_what_was_found(tmp_path: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org", "")  # names of SVG, which nothing is loaded from
     text = (tmp_path / "report.md").read_text("utf-8")
     assert "yes \\| and" in text and "| a | " in text
-
-
-@pytest.mark.quick
-def test_without_matplotlib_there_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "find_spec", lambda name: None)
-    assert [path.name for path in report.write(run_to_end(LabRun([toy()], TINY, {"toy"})), tmp_path)] == ["report.md"]
-    assert "plots/" not in (tmp_path / "report.md").read_text("utf-8")
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
