@@ -32,8 +32,9 @@ from crowd_demo.registry.techniques import TECHNIQUES
 OPTIONS = load_config("1k").optimizations
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))],
-                ids=["anew", "forks"])
+@pytest.fixture(params=[  # every day as it is on this system
+    pytest.param(False, marks=pytest.mark.slow if helpers.CAN_FORK else ()),
+    pytest.param(True, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))], ids=["anew", "forks"])
 def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether processes are copies of a first one, or each is started anew."""
     monkeypatch.setattr(helpers, "CAN_FORK", request.param)
