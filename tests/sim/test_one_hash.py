@@ -78,7 +78,12 @@ def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
     return simulation(**{**crowd, **options}, steps=steps)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+EVERY_DAY = {f"{name}, {change}" for number, name in enumerate(CROWDS) for change in ("plain", [*CHANGES][1 + number % 4])}
+
+
+@pytest.mark.parametrize("kind", [
+    pytest.param(kind, marks=pytest.mark.slow) if kind.partition(", ")[0] in CROWDS and kind not in EVERY_DAY else kind
+    for kind in KINDS])
 def test_every_pair_of_values_gives_one_crowd(kind: str) -> None:
     """Hash by hash: all techniques are switched every few steps, beside brute force one agent at a time."""
     slow, sim = (simulation(**{**KINDS[kind], **changes}) for changes in (SLOW, {}))
