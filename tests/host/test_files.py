@@ -160,7 +160,7 @@ def test_a_link_that_leads_nowhere_takes_the_name_of_a_picture(tmp_path: Path) -
     assert free_name(tmp_path, ".png").name == "crowd-0002.png"
 
 
-# --- Processes that the program starts run its own package, whatever lies in the working folder or earlie ------------
+# --- Processes run the package of the program, whatever lies in the working folder -----------------------------------
 
 SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
 

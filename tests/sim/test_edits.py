@@ -120,7 +120,7 @@ def test_a_fresh_process_knows_all_actions_that_files_may_hold() -> None:
     assert "event" in written and written <= set(known)
 
 
-# --- Numbers that are changed while the crowd runs: they hold at once, the same under every exact techniq ------------
+# --- Numbers that are changed while the crowd runs -------------------------------------------------------------------
 
 KINDS: dict[str, Settings] = {
     **{name: {**crowd, "agents": 200, **BIRTHS_AND_DEATHS} for name, crowd in CROWDS.items()},

@@ -144,13 +144,14 @@ def test_who_steps_beside_the_line_has_not_crossed_it() -> None:
     assert across(x, y, x + 5, y, Line(5, -1, 5, 10)) == (1, 0)  # who ends on it has not
 
 
-# --- The shipped scenarios in which something happens: their questions are answered, by one crowd under a ------------
+# --- The questions of the shipped scenarios are answered -------------------------------------------------------------
 
 SHIPPED = {"doorway": (60, 60), "evacuation": (250, 160), "evacuation-two-doors": (250, 190), "concert": (200, 190),
            "corridor": (500, 200), "crossing": (40, 160)}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.slow) if name in ("corridor", "evacuation", "concert") else name for name in SHIPPED])
 def test_the_question_of_each_scenario_is_answered(name: str) -> None:
     """With few people, so that it takes a second or two."""
     agents, seconds = SHIPPED[name]

@@ -85,7 +85,7 @@ def test_all_are_hidden_at_once_by_shift_and_by_the_menu(driven: Driven) -> None
         assert not overlays.shown and not overlays.frozen and not driven.status().legend_items
 
 
-# --- Whatever shows a crowd also shows one that has made no step: after a restart, a load or another scen ------------
+# --- A crowd that has made no step is shown, too ---------------------------------------------------------------------
 
 def look_at_everything(driven: Driven) -> None:
     """Every overlay at once, every colour mode in turn, an agent and a box in the inspector, every meter."""

@@ -81,7 +81,7 @@ def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
 # --- help ------------------------------------------------------------------------------------------------------------
 
 
-# --- The chart of an overlay: cells are where their numbers say, in the colours of their classes, and cur ------------
+# --- The chart of an overlay -----------------------------------------------------------------------------------------
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 

@@ -55,7 +55,8 @@ def test_ways_are_the_shortest_and_their_first_steps_the_lowest(blocked: np.ndar
 
 
 @pytest.mark.skipif(not REAL_MAPS.is_dir(), reason="the maps of the MovingAI benchmark are not beside the repository")
-@pytest.mark.parametrize("name", ["Paris_1_256", "arena", "den312d", "lak303d", "maze-128-128-10", "random-64-64-20"])
+@pytest.mark.parametrize("name", ["arena", "random-64-64-20", *(
+    pytest.param(name, marks=pytest.mark.slow) for name in ("Paris_1_256", "den312d", "lak303d", "maze-128-128-10"))])
 def test_ways_are_the_shortest_on_real_maps(name: str) -> None:
     terrain = Terrain(read_map(REAL_MAPS / f"{name}.map"), 4000, 4000, count=2)
     fields = all_fields(terrain, workers=2)
