@@ -46,21 +46,6 @@ def test_the_key_of_a_technique_turns_it_off_and_on_or_goes_through_its_choices(
         assert get(technique.path) == value
 
 
-@pytest.mark.parametrize("ways_off", [(), ("3",), ("shift 3",) * 2], ids=["menu", "key", "Shift"])
-def test_a_technique_goes_back_on_with_the_value_that_it_had_before(driven: Driven, ways_off: tuple[str, ...]) -> None:
-    driven.press("3", pygame.KMOD_LSHIFT)
-    driven.press("3", pygame.KMOD_LSHIFT)
-    assert driven.program.techniques.value("reorder.when") == "drift"
-    for key in ways_off:
-        driven.press("3", pygame.KMOD_LSHIFT if "shift" in key else 0)
-    if not ways_off:
-        driven.program.techniques.choose(BY_PATH["reorder.when"], "off")
-    assert driven.program.techniques.value("reorder.when") == "off"
-    driven.press("3")
-    driven.settle()
-    assert driven.program.sim.optimizations.reorder.when == ("every" if ways_off[1:] else "drift")
-
-
 def test_the_list_of_choices_says_what_the_key_does(driven: Driven) -> None:
     for path, said in ("reorder.when", "Key 3: off and back on (Shift: the next value)"), (
             "blitter", "Key 9: the next value (Shift: the previous one)"):

@@ -20,7 +20,7 @@ from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import save_picture
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.shutdown import ShutdownRequest, signals_to
+from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -172,21 +172,6 @@ def test_a_sweep_is_ended_by_a_signal_also_while_a_kernel_runs(name: str, code: 
     path = str(tmp_path / "a.json")
     line = f"crowd-demo: left in the middle: not written: --report {path}\n"
     assert ended_by(SWEEPING, getattr(signal, name), "--report", path) == (code, line)
-
-
-@pytest.mark.quick
-@pytest.mark.usefixtures("listening")
-def test_a_signal_that_is_ignored_stays_ignored() -> None:
-    heard: list[int] = []
-    hang_up = signal.Signals["SIGHUP"]
-    signal.signal(hang_up, signal.SIG_IGN)
-    with signals_to(heard.append):
-        send("SIGHUP")
-        send("SIGTERM")
-        while not heard:
-            time.sleep(0.01)
-    assert heard == [signal.SIGTERM]
-    assert signal.getsignal(hang_up) == signal.SIG_IGN and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.quick

@@ -136,15 +136,6 @@ def test_hashes_of_one_tick_are_made_while_the_crowds_go_on(crowd: Settings) -> 
     assert hashes.found == asked[1] != asked[0] and 0 < hashes.tick < one.tick
 
 
-def test_a_step_in_parts_is_a_step() -> None:
-    whole, parts = simulation(**CROWD), simulation(**CROWD)
-    for _ in range(5):
-        whole.step()
-        assert len([launch.run() for launch in parts.launches()]) > 5
-    assert parts.state_hash() == whole.state_hash()
-    assert (parts.population == whole.population).all() and parts.profile.counters == whole.profile.counters
-
-
 @pytest.mark.quick
 def test_a_twin_shares_the_walls_and_nothing_else() -> None:
     sim = simulation("1k", agents=50, steps=2)

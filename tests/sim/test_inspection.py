@@ -7,7 +7,6 @@ import pytest
 from crowds import CROWDS, simulation
 
 from crowd_demo.compute.jit import run
-from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
@@ -16,7 +15,6 @@ from crowd_demo.sim.inspection import (
     avoidance_launch,
     counts_of,
     facts_of,
-    inside,
     may_reconsider,
     neighbours_of,
     raw_of,
@@ -82,20 +80,6 @@ def test_ages_count_the_steps_since_each_look() -> None:
         if looked or step > 4:
             told = dict(raw_of(sim, slot))["looked around"]
             assert told == ("in the last step" if looked else f"{since} step{'s' * (since != 1)} before")
-
-
-def test_a_box_counts_those_in_it() -> None:
-    sim = indexed()
-    columns, count = sim.agents.columns, sim.agents.count
-    box = (100.0, 80.0, 300.0, 240.0)
-    expected = [slot for slot in range(count) if 100 <= columns.x[slot] <= 300 and 80 <= columns.y[slot] <= 240]
-    assert inside(sim, box).tolist() == expected
-    told = dict(counts_of(sim, box))
-    speed = np.hypot(columns.vx[expected], columns.vy[expected]).mean()
-    assert told["agents"] == f"{len(expected)}" and told["mean speed"] == f"{speed / UNITS_A_METRE:.2f} m/s"
-    assert told["density"] == f"{len(expected) / (200 * 160 / UNITS_A_METRE**2):.2f} per m²"
-    assert sum(int(told[state]) for state in set(sim.behaviour.states)) == len(expected)
-    assert dict(counts_of(sim, (-9, -9, -8, -8)))["agents"] == "0"
 
 
 def test_who_waits_does_not_look_for_the_goal() -> None:

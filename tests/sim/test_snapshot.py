@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import BIRTHS_AND_DEATHS, ROPE, Settings, open_world, simulation
+from crowds import BIRTHS_AND_DEATHS, ROPE, Settings, simulation
 
-from crowd_demo.registry.entries import Technique
-from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch, as_data, from_data
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import differences
@@ -56,22 +54,6 @@ def test_back_and_forth_over_everything(kind: str) -> None:
     for tick in np.random.default_rng(3).integers(LAST, size=30).tolist():
         sim.restore(snapshots[tick])
         assert [sim.state_hash(), *on(sim, tick + 1)] == hashes[tick:tick + 2], tick
-
-
-@pytest.mark.parametrize("kind", ["births", "links"])
-@pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
-def test_every_choice_of_every_technique_goes_on_alike(technique: Technique, kind: str) -> None:
-    """Approximate ones too: what they leave for later steps is in the snapshot. Walls come and go before and after it."""
-    for choice in technique.choices:
-        sim = simulation(agents=200, **open_world(600, 500), **KINDS[kind])
-        sim.optimizations.set(technique.path, choice)
-        on(sim, 7)
-        snapshot = sim.snapshot()
-        wanted = on(sim, 15)
-        sim.optimizations.set(technique.path, technique.choices[0])
-        sim.restore(snapshot)
-        assert sim.optimizations.get(technique.path) == choice
-        assert on(sim, 15) == wanted, choice
 
 
 @pytest.mark.quick

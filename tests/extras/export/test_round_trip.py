@@ -14,7 +14,7 @@ from crowd_demo.config.loader import as_overrides
 from crowd_demo.extras.export.sources import Source, frames, read_source
 from crowd_demo.extras.export.trajectories import FORMATS, TrajectoryTable, write
 from crowd_demo.extras.importing.trajectory_files import read_paths
-from crowd_demo.sim.actions import Place, SetWalls
+from crowd_demo.sim.actions import Place
 
 shapely = pytest.importorskip("shapely", reason="shapely comes with the extra [validation]")
 FPS = 10.0
@@ -140,25 +140,6 @@ def test_who_is_moved_by_hand_or_taken_out_is_where_the_crowd_has_them(tmp_path:
     assert said[0].startswith(f"{path}: 3 people in 3 frames")
     assert found.pop((-4, 1)) == pytest.approx((999.5 + 5, -487.5 - 4), abs=1e-5)  # a ring of tiles is around the area
     assert found == {key: place for key, place in expected.items() if key not in ((-4, 1), (LARGEST, 1))}
-
-
-def test_walls_that_are_built_are_in_the_area(tmp_path: Path) -> None:
-    area = "POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0))"
-    (tmp_path / "walks.txt").write_text(text_of({(1, 0): (1, 1), (1, 3): (2, 2)}, area=area), "utf-8")
-    of = played(tmp_path, "walks.txt", 3)
-    states = of.states
-
-    def built() -> object:
-        for number, (crowd, sim) in enumerate(states()):
-            if number == 12:
-                sim.apply(SetWalls((21, 1, 31, 11), True))
-            yield crowd, sim
-
-    path = tmp_path / "out.sqlite"
-    write(asked(of._replace(states=built), path, fps=FPS))  # type: ignore[arg-type]
-    before, after = map(shapely.from_wkt, areas_in(path))
-    assert shapely.equals(before, shapely.from_wkt(area))
-    assert shapely.equals(after, before.difference(shapely.box(10, 5, 15, 10)))
 
 
 # --- a crowd in a map in metres ----------------------------------------------------------------------------------------

@@ -2,16 +2,12 @@
 
 import math
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pygame
-import pytest
 import reference_render as reference
 import render_crowds as crowds
-from crowds import simulation
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -20,8 +16,7 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.drawing import Bounds, Shades
 from crowd_demo.render.figures import birds, people, sprited
 from crowd_demo.render.figures.people import Facings, face_all, facings
-from crowd_demo.render.scene import Scene
-from crowd_demo.sprites.pixels import NO_TINT, plain_surface
+from crowd_demo.sprites.pixels import NO_TINT
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 ATLAS: Any = SimpleNamespace(anchor=(12, 28), size=(24, 32))
@@ -190,30 +185,3 @@ def test_in_a_pause_nothing_turns_and_time_may_go_back() -> None:
     before = walker.look(60)
     assert [walker.look(60, 0.0) for _ in range(100)] == [before] * 100
     assert [walker.look(60, -DT) for _ in range(30)][-1] == 1
-
-
-@pytest.mark.parametrize("depth, sorts", [("bands", "every"), ("full", "off")])
-def test_a_walk_looks_the_same_with_every_culling_and_sorting(assets: Path, depth: str, sorts: str) -> None:
-    """Also while people come and go at the edges of the view; and nobody's state changes by being looked at."""
-    taken = {}
-    settings: dict[str, Any]
-    for cull in ("off", "agents", "grid"):
-        settings = {"agents": 300, "optimizations__cull": cull, "optimizations__depth": depth,
-                    "optimizations__reorder__when": sorts, "optimizations__reorder__every": 7}
-        sim = simulation(**settings)
-        scene, camera = Scene(sim, sim.config, assets), Camera(world_of(sim), (200, 150))
-        camera.look_at(camera.x, camera.y, 0.5)
-        pictures = []
-        for _ in range(30):
-            sim.step()
-            sim.prepare_picture()
-            scene.draw(surface := plain_surface(camera.size), camera)
-            pictures.append(pygame.image.tobytes(surface, "RGB"))
-        taken[cull] = pictures
-        unseen = simulation(**settings, steps=30)
-        assert unseen.state_hash() == sim.state_hash()
-    assert taken["off"] == taken["agents"] == taken["grid"]
-
-
-def world_of(sim: Any) -> tuple[float, float]:
-    return float(sim.terrain.walls.width), float(sim.terrain.walls.height)
