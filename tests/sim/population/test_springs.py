@@ -14,7 +14,7 @@ from crowds import FLOCK as FIVE_HUNDRED
 from crowd_demo.compute.jit import run as run_all
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Spawn
-from crowd_demo.sim.edits import PaintWalls
+from crowd_demo.sim.edits import PaintWalls, Remove, handles_of
 from crowd_demo.sim.newcomers import pattern_positions, pinned
 from crowd_demo.sim.population.springs import Springs, rules_of_links
 from crowd_demo.sim.simulation import Simulation
@@ -147,6 +147,21 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
     assert len(sim.links.pairs[0]) <= 100
     sim.populate(160)
     assert sorted(sim.links.ends.tolist()) == whole
+
+
+def test_a_pinned_agent_that_is_brought_back_hangs_as_in_a_copy() -> None:
+    sim = simulation(**ROPE, steps=3)
+    removal = Remove(handles_of(sim, np.array([16], np.int32)))
+    back = removal.inverse(sim)
+    sim.apply(removal)
+    sim.step()
+    for action in back:
+        sim.apply(action)
+    copied = Simulation.from_snapshot(sim.snapshot())
+    stood = sim.agents.by_id().x[16]
+    for each in (sim, copied):
+        each.step(5)
+    assert sim.state_hash() == copied.state_hash() and sim.agents.by_id().x[16] == stood
 
 
 def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
