@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.technique_controls import Switcher
-from crowd_demo.host.report import LEAST_FRAMES, last_second, noting_collections, save_last_second, to_csv
+from crowd_demo.host.report import LEAST_FRAMES, last_second, noting_collections, to_csv
 from crowd_demo.profile import HISTORY, Profile
 
 quick = pytest.mark.quick
@@ -85,26 +85,6 @@ def test_what_was_different_in_the_slowest_frame_is_said(clock: Any) -> None:
         "# happened in it: a sort; Switch(path='depth', value='full'); Switch(path='depth', value='full')",
         "# counters unlike their median: drawn 150 (100), due 1 (0)",
     ]
-
-
-@quick
-def test_nothing_is_said_of_a_second_without_a_slow_frame(clock: Any) -> None:
-    profile = Profile()
-    for _ in range(30):
-        clock.now += 0.01
-        profile.end_frame(10.0)
-    comments, _ = rows(to_csv(*last_second(profile)))
-    assert [line.rpartition(": ")[2] for line in comments[2:]] == ["none", "nothing that is noted", "none"]
-
-
-@quick
-def test_files_are_numbered_and_told(clock: Any, tmp_path: Path) -> None:
-    for number in (1, 2):
-        told = save_last_second(measured(clock), tmp_path)
-        file = tmp_path / f"crowd-000{number}.csv"
-        assert told == f"saved {file}: the slowest of 50 frames took 45.1 ms (interaction +20.0)"
-    with pytest.raises(ValueError, match="no frame yet"):
-        save_last_second(Profile(), tmp_path)
 
 
 @quick
