@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -36,10 +36,13 @@ from crowd_demo.measure.comparison import (
 from crowd_demo.measure.crowd_variant import DRAW, CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
 from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
-from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value
+from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value, load
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn, kind_of, strongest
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from crowd_demo.render.hud.card import CardRow
 
 PRESENT, AGAIN, OTHER = "present", "present again", "other"
 WARM_UP = 10  # steps, if they are fast
@@ -48,6 +51,7 @@ MAX_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 REORDER = "reorder."  # how the paths of the techniques begin whose effect comes much later, in another order of memory
+WHY, WHY_STEPS = "crowd_demo.extras.why:compared", 20
 AS_SHOWN = "The second time is the first one times the factor, the median ratio of interleaved runs."
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
           **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
@@ -109,6 +113,11 @@ class ThreeCrowds:
     def present(self) -> Simulation:
         """The crowd with the present techniques, once it is built."""
         return self._variants[PRESENT].sim
+
+    @property
+    def pair(self) -> tuple[Simulation, Simulation]:
+        """That one, and the one with others."""
+        return self.present, self._variants[OTHER].sim
 
     def options(self, others: Values) -> Optimizations:
         return with_values(self.start.config.optimizations, {**self.start.techniques, **others})
@@ -235,6 +244,7 @@ class Measurement(_OfTechniques):
         super().__init__(start, compile_for, picture, limits)
         self.path, self.value, self.other = path, start.techniques[path], other
         self.found: Versus | None = None
+        self.why: Sequence[CardRow] = ()  # of the technique's stage: the present value first
 
     @property
     def done(self) -> bool:
@@ -249,6 +259,11 @@ class Measurement(_OfTechniques):
         for text in self._compile_for(crowds.options({})):
             yield Slice(text, 0)
         self.found = yield from self._compared(crowds, self.path, self.other)
+        if crowds.present.on_gpu or is_drawn(BY_PATH[self.path]):
+            return
+        for rows in load(WHY)(crowds.pair, BY_PATH[self.path].stage, min(self.found.steps, WHY_STEPS)):
+            self.why = tuple(rows)
+            yield Slice("finding out why", 1.0)
 
     def comparisons(self) -> dict[str, Comparison]:
         """The technique's stage, if it ran in all crowds, the step and the frame; empty until the measurement is over."""
@@ -264,12 +279,15 @@ class Measurement(_OfTechniques):
                          [(name, *found.cells()) for name, found in self.comparisons().items()])
 
     def notes(self) -> Sequence[str]:
-        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other)] if self.found else []
+        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other), "\n".join(
+            f"{row.name}: {' | '.join(dict.fromkeys(row[1:3]))}" for row in self.why)] if self.found else []
 
     def record(self) -> dict[str, object]:
         """The present value against the other one, if it was measured to its end."""
         return {**self._head("measurement"), "technique": self.path, "value": self.value, "other": self.other,
-                "complete": self.done, **(self.found.record() if self.found else {})}
+                "complete": self.done, **(self.found.record() if self.found else {}),
+                "why": [{"name": row.name, "value": row.before, "other": row.after, "source": row.source}
+                        for row in self.why]}
 
 
 # --- each technique --------------------------------------------------------------------------------------------------

@@ -4,34 +4,39 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from crowds import CROWD, FLOCK, NEAREST, simulation
+from crowds import CROWD, FLOCK, NEAREST, run_through, simulation
 from llvmlite import binding
-from reference_traffic import Memory, index, interaction, reorder
+from reference_traffic import Memory, asks, headings, index, interaction, move_apart, reorder, sight
 
 from crowd_demo.cli.main import main
 from crowd_demo.compute.arrays import Ints
-from crowd_demo.compute.jit import Launch, max_threads
+from crowd_demo.compute.jit import max_threads
 from crowd_demo.config.model import Cache
 from crowd_demo.extras import why as why_module
 from crowd_demo.extras.why import (
     EVENTS,
-    InnerLoop,
+    Loop,
     StageWatch,
+    Work,
     bottleneck,
-    bytes_of,
     copy_bandwidth,
     counted,
     explained,
     hot_loop,
     instruction,
     why,
+    work_of,
 )
-from crowd_demo.sim.metrics.locality import FILES, TYPICAL, locality, machine_caches, misses_per_agent, touch
+from crowd_demo.grid.cells import Cells
+from crowd_demo.sim.behaviours.people_rules import WAITING, people_of
+from crowd_demo.sim.metrics.locality import FILES, TYPICAL, candidates_of, locality, machine_caches, missed_lines, touch
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.ground import in_sight
 
 ADD = """
 define void @add(ptr %a, ptr %b, i64 %n) {{
@@ -65,7 +70,7 @@ end:
 ROWS = ["time", "pairs", "instructions", "vector work", "bytes", "bandwidth", "lines missed", "processor", "bottleneck"]
 
 
-def loop_for(triple: str, cpu: str, lanes: int) -> InnerLoop:
+def loop_for(triple: str, cpu: str, lanes: int) -> Loop:
     """The hot loop of a * b + b, compiled for a processor."""
     pytest.importorskip("capstone")
     binding.initialize_all_targets()
@@ -76,8 +81,8 @@ def loop_for(triple: str, cpu: str, lanes: int) -> InnerLoop:
         pytest.skip(f"this LLVM has no {triple}: {error}")
     module = binding.parse_assembly(ADD.format(kind=f"<{lanes} x float>" if lanes > 1 else "float", step=lanes))
     module.triple = triple
-    found = hot_loop(machine.emit_object(module))
-    assert found
+    found, sampled = hot_loop(machine.emit_object(module))
+    assert found and not sampled
     return found
 
 
@@ -100,7 +105,7 @@ def test_code_without_a_loop() -> None:
     binding.initialize_all_targets()
     machine = binding.Target.from_triple("x86_64-linux-gnu").create_target_machine()
     module = binding.parse_assembly("define i32 @one() {\n ret i32 1\n}")
-    assert hot_loop(machine.emit_object(module)) is None
+    assert hot_loop(machine.emit_object(module)) == (None, False)
 
 
 @pytest.mark.parametrize(("text", "kind", "bits"), [
@@ -154,14 +159,19 @@ def test_a_stage_with_and_without_a_technique(capsys: pytest.CaptureFixture[str]
 DENSE = {**FLOCK, "optimizations__stagger__avoidance": 1}
 
 
-def bytes_in(sim: Simulation, stage: str) -> tuple[float, float]:
-    """What the formulas give for a stage of the next step."""
-    copy, kernels = Simulation.from_snapshot(sim.snapshot()), list[Launch]()
-    copy.profile = watch = StageWatch()
-    for launch in copy.launches():
-        kernels += [launch] * (watch.running == stage)
+def work_in(sim: Simulation, stage: str) -> Work:
+    """What the formulas give for a stage of the next step, which is made."""
+    works = list[Work]()
+    sim.profile = watch = StageWatch()
+    for launch in sim.launches():
         launch.run()
-    return bytes_of(kernels, len(sim.agents.names), sim.agents.count, sim.grid.cells, watch.counters["due"])
+        if watch.running == stage:
+            works.append(work_of(launch, sim)[0])
+    return Work(*map(sum, zip(*works, strict=True)))
+
+
+def bytes_in(sim: Simulation, stage: str) -> tuple[float, float]:
+    return work_in(Simulation.from_snapshot(sim.snapshot()), stage)[:2]
 
 
 def test_bytes_are_those_of_a_reference_that_counts_each_access() -> None:
@@ -181,22 +191,100 @@ def test_bytes_are_those_of_a_reference_that_counts_each_access() -> None:
         assert bytes_in(sim, "interaction") == memory.bytes()
 
 
+WALLS = {"name": "1k", "agents": 300, "optimizations__threads": 1}
+
+
+@pytest.mark.parametrize("simd", [True, False])
+def test_bytes_and_pairs_of_contact_are_those_of_a_reference(simd: bool) -> None:
+    sim = simulation(**{**CROWD, "agents": 900, "optimizations__simd": simd, "optimizations__threads": 1,
+                        "crowd__shoulders": 0}, steps=100)
+    run_through(sim, "move")
+    view, cells = sim.agents.view, sim.structure.rows_within(2 * sim.needs.body + 2 * sim.max_step)
+    x, y, slots = view.x[:sim.agents.count], view.y[:sim.agents.count], cells.order[:sim.agents.count].tolist()
+    holder = np.repeat(np.arange(cells.rows * cells.columns), np.diff(cells.start[:cells.rows * cells.columns + 1]))
+    cell_of = dict(zip(slots, holder.tolist(), strict=True))
+    memory = Memory()
+    interaction(memory, slots, [cell_of[slot] for slot in range(len(slots))], cells.columns, cells.reach, 6,
+                ("shift_x", "shift_y", *["next_update"] * (not simd)))
+    move_apart(memory, len(slots))
+    squares = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2
+    touching = int((squares < np.float32(2 * sim.needs.body) ** 2).sum()) - len(slots)
+    stage, *_ = (each for each in sim.stages if each.name == "contact" and each.wanted(sim))
+    works = list[Work]()
+    for launch in stage.launches(sim):
+        launch.run()
+        works.append(work_of(launch, sim)[0])
+    found = Work(*map(sum, zip(*works, strict=True)))
+    assert found[:2] == memory.bytes() and found.due == len(slots) and touching > 20
+    assert found.kept == touching and found.tested == all_tested(cells, holder.tolist(), 16 if simd else 1)
+
+
+def all_tested(cells: Cells, holder: Sequence[int], together: int) -> int:
+    """How many candidates agents have, who test together those in the cells around any of them."""
+    found = 0
+    for row in range(cells.rows):
+        mine = [cell for cell in holder if cell // cells.columns == row]
+        for group in (mine[at:at + together] for at in range(0, len(mine), together)):
+            left, right = min(group) % cells.columns - cells.reach, max(group) % cells.columns + cells.reach
+            around = [cell for cell in holder if abs(cell // cells.columns - row) <= cells.reach
+                      and left <= cell % cells.columns <= right]
+            found += len(around) * len(group)
+    return found
+
+
+@pytest.mark.parametrize("crowd", [{**CROWD, "optimizations__threads": 1}, WALLS])
+def test_bytes_and_pairs_of_sight_and_paths_are_those_of_a_reference(crowd: dict[str, object]) -> None:
+    sim = simulation(**crowd, steps=300)  # type: ignore[arg-type]
+    columns, count = people_of(sim).columns, sim.agents.count
+    for period in (1, 4):
+        sim.optimizations.stagger.sight = sim.optimizations.stagger.paths = period
+        due, waits = (sim.tick + columns.id[:count]) % period == 0, columns.state[:count] == WAITING
+        memory = Memory()
+        sight(memory, due.tolist(), waits.tolist(), bool(sim.ground.any_solid))
+        found = work_in(Simulation.from_snapshot(sim.snapshot()), "sight")
+        assert found[:3] == (*memory.bytes(), due.sum()) and waits.any()
+        seen = [in_sight(sim.terrain.walls, columns.x[slot], columns.y[slot], columns.goal_x[slot], columns.goal_y[slot])
+                for slot in np.flatnonzero(due & ~waits)]
+        assert (found.tested, found.kept) == (len(seen), sum(seen))
+        memory, copy = Memory(), Simulation.from_snapshot(sim.snapshot())
+        run_through(seeing := Simulation.from_snapshot(sim.snapshot()), "sight")
+        view = people_of(seeing).view
+        asks(memory, ((sim.tick + view.id[:count]) % period == 0).tolist(), (view.goal_visible[:count] > 0).tolist())
+        found, made = work_in(copy, "paths"), copy.flow_fields.made
+        headings(memory, due.tolist())
+        read, written = memory.bytes()
+        for goal in np.flatnonzero(made):
+            assert copy.ways
+            layout = copy.ways.at_present()
+            reached = (copy.flow_fields.lengths(layout.targets, layout.steps, int(goal)) >= 0).sum()
+            read, written = read + layout.targets.nbytes + 2 * reached, written + layout.targets.size
+        assert made.any() and found[:2] == (read, written)
+
+
+def test_counting_people_for_the_prices_of_tiles_is_work_too() -> None:
+    sim = simulation(**CROWD, steps=1)
+    sim.step(sim.crowding.every - 1)
+    copy = Simulation.from_snapshot(sim.snapshot())
+    (found,) = (work_of(launch, copy)[0] for launch in copy.launches() if launch.run() or launch.name == "set_prices")
+    assert found[:2] == (8 * sim.agents.count, sim.terrain.blocked.size)
+
+
 def after(sim: Simulation, stage: str, column: int | None = None) -> tuple[Ints, Ints]:
     """The columns before and after a stage of the next step; those of one column are given to other agents before."""
     copy = Simulation.from_snapshot(sim.snapshot())
     copy.begin()
-    for each in copy.stages:
-        if each.wanted(copy):
-            if each.name == stage and column is not None:
+    own = [number for number, each in enumerate(copy.stages) if each.name == stage and not each.before_index]
+    for number, each in enumerate(copy.stages[:own[-1] + 1]):
+        if number == own[0]:
+            if column is not None:
                 row = copy.agents.front[column, :copy.agents.count]
                 row[:] = np.roll(row, 1)
             before = copy.agents.matrix[:, :copy.agents.count].copy()
+        if each.wanted(copy):
             for launch in each.launches(copy):
                 launch.run()
             each.commit(copy)
-            if each.name == stage:
-                return before, copy.agents.matrix[:, :copy.agents.count].copy()
-    raise AssertionError(stage)
+    return before, copy.agents.matrix[:, :copy.agents.count].copy()
 
 
 def columns_of(sim: Simulation, stage: str) -> tuple[set[str], set[str]]:
@@ -223,13 +311,36 @@ def test_columns_of_the_formulas_are_those_that_kernels_use(
         moved / sim.agents.count for moved in bytes_in(sim, "move"))
 
 
-@pytest.mark.parametrize(("stage", "simd"), [("sight", True), ("contact", True), ("contact", False)])
-def test_a_kernel_without_a_formula_is_not_known(stage: str, simd: bool) -> None:
+def test_columns_that_people_read_are_those_of_the_formulas() -> None:
+    sim = simulation(**{**WALLS, "agents": 900}, steps=300)  # type: ignore[arg-type]
+    sim.optimizations.stagger.sight = sim.optimizations.stagger.paths = 1
+    seldom = {"id", "state", "heading_x", "heading_y", "goal_visible"}
+    for stage, rows in {"contact": {"avoidance_x"}, "sight": {"goal_visible"}, "paths": {"heading_x", "heading_y"}}.items():
+        copy = Simulation.from_snapshot(sim.snapshot())
+        copy.profile = watch = StageWatch()
+        known = {name for launch in copy.launches() if launch.run() or watch.running == stage
+                 for _, columns, _ in work_of(launch, copy)[1] or () for name in columns}
+        read, _ = columns_of(sim, stage)
+        assert read <= known | rows and known - read <= {*seldom, "shift_x", "shift_y"}, stage
+
+
+@pytest.mark.parametrize(("neighbours", "stage"), [("kd_tree", "query"), ("kd_tree", "interaction")])
+def test_a_kernel_without_a_formula_is_not_known(neighbours: str, stage: str) -> None:
     sim = simulation(**CROWD)
+    sim.optimizations.neighbours = neighbours
+    figures = {figure.name: figure for figure in why({"": sim}, stage, 8)[""]}
+    assert figures["bytes"].value == figures["bandwidth"].value == "not known"
+    assert "nan" not in str(figures)
+
+
+@pytest.mark.parametrize("stage", ["contact", "sight", "paths", "move"])
+@pytest.mark.parametrize("simd", [True, False])
+def test_each_stage_of_people_has_its_figures(stage: str, simd: bool) -> None:
+    sim = simulation(**CROWD, steps=20)
     sim.optimizations.simd = simd
     figures = {figure.name: figure for figure in why({"": sim}, stage, 8)[""]}
-    assert figures["bytes"].value == figures["bandwidth"].value == figures["bottleneck"].value == "not known"
-    assert "nan" not in str(figures)
+    known = {name for name, figure in figures.items() if figure.value != "not known"}
+    assert known >= {"time", "pairs", "bytes", "bandwidth", "lines missed"} and "nan" not in str(figures)
 
 
 def test_the_bandwidth_of_copying_is_measured_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,10 +378,11 @@ def test_lines_missed_are_those_of_the_meter_and_repeat() -> None:
     sim.config = sim.config.model_copy(update={"cache": small})
     meter = locality(sim, sim.agents.count)
     pairs = meter.reads / sim.agents.count
-    found = misses_per_agent(sim, small, pairs)
+    reads = [(candidates_of(sim), sim.behaviour.observed, sim.agents.count)]
+    found = missed_lines(sim, small, reads, pairs) / sim.agents.count
     assert found == pytest.approx(meter.miss_rate * meter.reads * len(sim.behaviour.observed) / sim.agents.count)
-    assert misses_per_agent(sim, small, pairs) == found
-    assert misses_per_agent(sim, large, pairs) == 0, "all columns stay there"
+    assert missed_lines(sim, small, reads, pairs) / sim.agents.count == found
+    assert missed_lines(sim, large, reads, pairs) == 0, "all columns stay there"
 
 
 def test_the_simulated_cache_agrees_with_cachegrind() -> None:
@@ -288,14 +400,15 @@ def test_the_simulated_cache_agrees_with_cachegrind() -> None:
 # --- the bottleneck, and the card --------------------------------------------------------------------------------------
 
 def test_a_bottleneck_is_told_only_where_figures_support_it() -> None:
-    wide = InnerLoop([instruction(0, "vaddps", "zmm1, zmm2, zmm3"), instruction(4, "jb", "0x0")], 1)
-    one = InnerLoop([instruction(0, "vaddss", "xmm1, xmm2, xmm3"), instruction(4, "jb", "0x0")], 1)
+    wide = Loop([instruction(0, "vaddps", "zmm1, zmm2, zmm3"), instruction(4, "jb", "0x0")], {0: 1, 4: 1})
+    one = Loop([instruction(0, "vaddss", "xmm1, xmm2, xmm3"), instruction(4, "jb", "0x0")], {0: 1, 4: 1})
     assert bottleneck(1, wide, 0.08, 0.1) == "compute bound: 50% 16-lane work, 8% of copy bandwidth"
     assert bottleneck(1, one, 0.02, 0) == "compute bound: no vector work, 2% of copy bandwidth"
-    assert bottleneck(1, wide, 0.71, 0) == "memory bound: 71% of copy bandwidth"
-    for ms, loop, share, fetched in ((1, wide, 0.3, 0), (1, wide, 0.1, 4), (1, None, 0.1, 0), (0.01, wide, 0.1, 0),
+    assert bottleneck(1, wide, 0.71, 1) == bottleneck(1, wide, 0.71, np.nan) == "memory bound: 71% of copy bandwidth"
+    assert bottleneck(1, wide, 0.71, 0.1).startswith("compute bound"), "most of it stays in L2"
+    for ms, loop, share, beyond in ((1, wide, 0.3, 0.9), (1, wide, 0.1, 4), (1, None, 0.1, 0), (0.01, wide, 0.1, 0),
                                      (1, wide, np.nan, 0)):
-        assert bottleneck(ms, loop, share, fetched) == "not known"
+        assert bottleneck(ms, loop, share, beyond) == "not known"
 
 
 def test_copies_are_explained_and_the_crowd_stays_as_it_is() -> None:

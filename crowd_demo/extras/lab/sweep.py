@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
+from crowd_demo.extras.why import FEW_STEPS, record
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, collect, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
@@ -37,10 +38,11 @@ class Swept(NamedTuple):
     result: VariantResult
     measures: dict[str, float]  # counters and locality
     picture_hash: str  # empty where none was drawn
+    why: list[dict[str, str]]  # figures of the technique's stage, if it is one of a step
 
     def record(self) -> dict[str, object]:
         return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
-                **self.result.record()}
+                "why": self.why, **self.result.record()}
 
 
 def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -> Variants:
@@ -74,16 +76,17 @@ def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
     hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
     stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
     results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT)
-    return [_swept(technique, variant, results[name]) for name, variant in variants.items() if name != REPEAT]
+    return [_swept(technique, variant, results[name], steps) for name, variant in variants.items() if name != REPEAT]
 
 
-def _swept(technique: Technique, variant: CrowdVariant, result: VariantResult) -> Swept:
+def _swept(technique: Technique, variant: CrowdVariant, result: VariantResult, steps: int) -> Swept:
     options = variant.sim.optimizations
     value = options.get(technique.path)
     picture = picture_hash(variant.picture) if variant.picture else ""
     near, misses, _ = locality(variant.sim)
     measures = {**result.counters, "near_reads": near, "l1_misses": misses}
-    return Swept(value, kind_of(technique, value, options.get), result, measures, picture)
+    why = record(variant.sim, technique.stage, min(steps, FEW_STEPS))
+    return Swept(value, kind_of(technique, value, options.get), result, measures, picture, why)
 
 
 def record_of(config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> dict[str, object]:
