@@ -32,6 +32,19 @@ class Memory:
         return WORD * self._of_earlier[0], WORD * self._of_earlier[1]
 
 
+class Trace(Memory):
+    """Notes all accesses, in their order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all = list[tuple[str, int]]()
+
+    def read(self, array: str, at: int) -> None:
+        self.all.append((array, at))
+
+    write = read
+
+
 def index(memory: Memory, cells: Sequence[int], count: int) -> list[int]:
     """Sort the agents by their cell; return the order."""
     for slot in range(len(cells)):
