@@ -152,6 +152,8 @@ def test_a_stage_with_and_without_a_technique(capsys: pytest.CaptureFixture[str]
     assert list(json.loads(report.read_text("utf-8"))) == ["20k-flock", "without neighbours"]
     assert main(["why", "nothing", *crowd]) == 2
     assert "no kernel of this crowd runs in stage 'nothing'; stages: index" in capsys.readouterr().err
+    assert main(["--headless", "--report", str(report), "--why", "contcat"]) == 2
+    assert capsys.readouterr().err.startswith("--why: a step has no stage 'contcat'; stages: life, ")
 
 
 # --- bytes -------------------------------------------------------------------------------------------------------------
@@ -421,13 +423,14 @@ def test_a_bottleneck_is_told_only_where_figures_support_it() -> None:
         assert bottleneck(ms, loop, share, beyond) == "not known"
 
 
-def test_copies_are_explained_and_the_crowd_stays_as_it_is() -> None:
-    sim = simulation(**FLOCK, steps=3)
+@pytest.mark.parametrize(("crowd", "stage"), [(FLOCK, "interaction"), (CROWD, "contact")])
+def test_copies_are_explained_and_the_crowd_stays_as_it_is(crowd: dict[str, object], stage: str) -> None:
+    sim = simulation(**crowd, steps=3)  # type: ignore[arg-type]
     before = sim.state_hash()
-    *_, rows = explained(sim, {"simd": True}, {"simd": False}, "interaction")
+    *_, rows = explained(sim, {"simd": True}, {"simd": False}, stage)
     assert rows and [row.name for row in rows] == ROWS and sim.state_hash() == before and sim.optimizations.simd
     by_name = {row.name: row for row in rows}
-    assert by_name["bytes"].before == by_name["bytes"].after and by_name["pairs"].before != by_name["pairs"].after
+    assert by_name["pairs"].before != by_name["pairs"].after and "read" in by_name["bytes"].before
     (drawn,) = explained(sim, {"cull": "grid"}, {"cull": "off"}, "cull")
     assert drawn and "part of drawing" in drawn[0].source
 

@@ -503,8 +503,8 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
             for launch in sim.launches():
                 switch(opened, ENABLE if watch.running == stage else DISABLE)
                 launch.run()
+            switch(opened, DISABLE)
             yield
-        switch(opened, DISABLE)
         places = [place for ring in rings for place in places_in(ring)]
     for _ in range(steps):
         for launch in sim.launches():
