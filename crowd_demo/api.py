@@ -33,7 +33,7 @@ PIXEL_BYTES, ROW_BYTES = 16, 128  # of memory for a pixel of a picture, and for 
 class Simulation(simulation.Simulation):
     """A crowd and its world, made from a `Config`.
 
-    A simulation can be pickled and copied. It has no global state, so several can live side by side.
+    A simulation can be pickled and copied. Several can live side by side.
     """
 
     def apply(self, action: Action) -> None:
@@ -61,8 +61,7 @@ class Simulation(simulation.Simulation):
 
         `center` is a point in world units, `zoom` in pixels per unit. Without them the configuration's are
         used, or the picture fits the whole world. Needs no display. Raises ValueError for sides that are not
-        from 1 to 16,384 pixels, for more pixels than fit into memory, and for numbers that are not finite.
-        Raises TypeError for sides that are not whole.
+        from 1 to 16,384 pixels or too large for memory, and TypeError for sides that are not whole.
         """
         size = _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE)
         if short := shortage(size[0] * size[1] * PIXEL_BYTES):
@@ -83,8 +82,7 @@ class Simulation(simulation.Simulation):
         """Return the next steps as a page that plays in a notebook, in an area of `width` x `height` pixels.
 
         The page is that of `crowd-demo export`: HTML in memory (`.page`), without a server or a network. A copy
-        makes the steps, so the simulation stays where it is. Raises ValueError for a size below 1 and a
-        negative number of steps.
+        makes the steps, so the simulation stays where it is. Raises ValueError for impossible numbers.
         """
         from crowd_demo.extras.export.page import played
 
@@ -93,12 +91,11 @@ class Simulation(simulation.Simulation):
 
     def trajectories(self, every: SupportsIndex = 6, steps: SupportsIndex = 600,
                      metres: bool | np.bool_ = True) -> TrajectoryTable:
-        """Return the positions in the current state and after every few of the next steps.
+        """Return the positions in the current state, and after every few of the next steps.
 
-        A record array with the fields id, frame (int64), x and y (float64, in the metres of the map or the
-        played file, or in world units). An id is one person: a newborn or a newcomer at an exit has a new id.
-        `.to_pandas()` makes a DataFrame, where pandas is installed. A copy makes the steps, as in `show`.
-        Raises ValueError for `every` below 1, a negative number of steps, and more rows than fit into memory.
+        A record array with the fields id, frame (int64), x and y (float64, in metres or world units). An id is
+        one person: a newborn or a newcomer at an exit has a new id. `.to_pandas()` makes a DataFrame. A copy
+        makes the steps, as in `show`. Raises ValueError for impossible numbers and too little memory.
         """
         every, steps = _whole("every", every, 1, MAX_STEPS), _whole("steps", steps, 0, MAX_STEPS)
         if not isinstance(metres, bool | np.bool_):

@@ -179,7 +179,7 @@ SEEN = {
 }
 COLOURS = {
     "looks": Seen(), "state": Seen(), "heading": Seen("20k-flock", zoom=None), "speed": Seen(),
-    "density": Seen(zoom=0.5), "flow": Seen(zoom=0.5), "tension": Seen("cloth", zoom=None),
+    "density": Seen(zoom=0.5), "flow": Seen(zoom=0.5), "patience": Seen(zoom=0.5), "tension": Seen("cloth", zoom=None),
     "memory": Seen("1m-flock", zoom=None), "age": Seen("20k-flock", zoom=None),
     "turn": Seen("20k-flock", zoom=None), "worker": Seen("20k-flock", ("optimizations.threads=4",), zoom=None),
     "cell": Seen(zoom=0.6),

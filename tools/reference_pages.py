@@ -11,7 +11,7 @@ from textwrap import dedent
 from types import FunctionType, MethodType
 from typing import Any
 
-from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, OptionGroup
+from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, OptionGroup
 from crowd_demo.cli.main import load_command
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
@@ -32,9 +32,8 @@ MADE = "<!-- Made by tools/regenerate.py from the program. -->"
 TECHNIQUE_TEXT = """The key toggles a technique, and with `Shift` selects its next value.
 Where no value is off, false or 0, the key selects the next value, with `Shift` the previous one.
 
-- **Exact** techniques never change the crowd: the state is identical bit by bit.
-- **Approximate** techniques (`~`) do less work and change the crowd a little.
-- **Model** (`≠`) means another rule of behaviour, not another way to compute the same one.
+Techniques are **exact** unless marked: they never change the crowd, bit by bit. **Approximate** ones (`~` in the window)
+change it a little. **Model** (`≠`) means another rule of behaviour.
 """
 KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, in any layout
 ([how](../troubleshooting.md#keys-on-other-layouts)). Section `keys` of a configuration changes them.
@@ -49,8 +48,9 @@ OVERLAY_TEXT = """`F10` lists the overlays, which draw over the crowd or on the 
 [Window](../window.md#overlays) explains how to use them. Neither changes the crowd.
 """
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
-CONFIG_TEXT = """Every key of a configuration file, with its default. `--set KEY=VALUE` changes one on the command line, and
-`--print-config` prints all values in effect. Invalid input is reported in one line with file, line and key.
+CONFIG_TEXT = """Every key of a configuration file, with its default, and with unit and range in brackets.
+`--set KEY=VALUE` changes one on the command line, and `--print-config` prints all values in effect.
+A *unit* is a world unit: a pixel at zoom 1, and 1/26 m for people.
 """
 ELSEWHERE = {  # keys whose values another page lists
     "events": "[events of the scenario](../events.md)",
@@ -73,9 +73,10 @@ ATTRIBUTES = {
 - `profile.counters`: counters of the last step, such as `candidates_per_agent`, `neighbours_per_agent` and `due`
 - `profile.step_ms(last=1024)`: milliseconds per step by stage: the median of the steps in which it ran, times their share""",
 }
-PLUGIN_TEXT = """The fields of the records in `crowd_demo.registry.entries` ([how to](../tutorials/behaviour.md)).
-An invalid field is named on standard error, and the entry is left out.
+PLUGIN_TEXT = """The records in `crowd_demo.registry.entries` with the types and defaults of their fields
+([how to](../tutorials/behaviour.md)). An entry with an invalid field is left out, and standard error names the field.
 """
+READING_TEXT = "The texts are those of the tooltips. Times are means of the last second unless noted.\n"
 REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
 Times are milliseconds over all frames except the first `warmup_frames`. A value that this system cannot measure is null.
 """
@@ -91,18 +92,17 @@ def pages() -> dict[Path, str]:
     """The pages by their paths."""
     made = {
         "techniques": ("Techniques", TECHNIQUE_TEXT, technique_tables()),
-        "keys": ("Keys", KEY_TEXT, key_tables()),
+        "keys": ("Keys", KEY_TEXT, key_lists()),
         "overlays": ("Overlays and colours", OVERLAY_TEXT, "\n\n".join((
             "## Overlays", pictures("overlay", OWN_OVERLAYS), "## Colour modes", pictures("colours", OWN_COLOURS)))),
         "scenarios": ("Scenarios and tours", SCENARIO_TEXT, "\n\n".join((
             "## Scenarios", listed(list_configs()), "## Tours", TOUR_TEXT, listed(list_tours())))),
-        "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_tables())),
-        "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_tables())),
+        "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_lists())),
+        "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_lists())),
         "python": ("Python API", "[How to use it](../api.md).\n", "\n\n".join(api_entries())),
-        "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_tables())),
-        "readings": ("Stages, readings and measures", "The texts are those of the tooltips.\n",
-                   "\n\n".join(reading_tables())),
-        "report": ("Report", REPORT_TEXT, "\n\n".join(report_tables())),
+        "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_lists())),
+        "readings": ("Stages, readings and measures", READING_TEXT, "\n\n".join(reading_lists())),
+        "report": ("Report", REPORT_TEXT, "\n\n".join(report_lists())),
         "files": ("File formats", FILE_TEXT, "\n\n".join(
             f"## {title}\n\n{file_format(name)}" for title, name in FILES.items())),
     }
@@ -115,9 +115,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in cells)])
 
 
+def items(rows: Iterable[tuple[str, str]]) -> str:
+    """A list of names, each with its text if there is any."""
+    return "\n".join(f"- {name}{f': {text}' if text else ''}" for name, text in rows)
+
+
 def listed(files: Mapping[str, Path]) -> str:
     """Shipped files, each with its description."""
-    return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+    return items((f"`{name}`", about(path)) for name, path in files.items())
 
 
 def pictures(kind: str, entries: Iterable[OverlayEntry | ColourEntry]) -> str:
@@ -133,64 +138,71 @@ def technique_tables() -> str:
     for technique in TECHNIQUES:
         choices = ", ".join(f"**{yaml_word(choice)}**" if choice == technique.default else yaml_word(choice)
                             for choice in technique.choices)
-        rows[technique.group].append((f"`{technique.key}`" if technique.key else "", technique.label.strip(), technique.why,
-                                      f"`{technique.path}`", choices, exactness(technique)))
-    head = "key", "technique", "what it does", "YAML, under `optimizations`", "choices (**default**)", "crowd"
+        crowd = exactness(technique).removeprefix("exact").strip(" ()")
+        rows[technique.group].append((f"`{technique.key}`" if technique.key else "", technique.label.strip(),
+                                      f"{technique.why}{f' ({crowd})' if crowd else ''}", f"`{technique.path}`: {choices}"))
+    head = "key", "technique", "what it does", "values under `optimizations` (**default**)"
     return "\n\n".join(f"## {group.capitalize()}\n\n{GROUPS[group][0].upper()}{GROUPS[group][1:]}.\n\n{table(head, found)}"
                        for group, found in rows.items() if found)
 
 
-def key_tables() -> str:
-    """A table for each heading of the actions."""
+def key_lists() -> str:
+    """A list for each heading of the actions; of numbered ones the first, whose text is about all."""
     return "\n\n".join(
-        f"## {heading}\n\n" + table(("key", "action", "what it does"), (
-            (" ".join(f"`{key_text(key)}`" for key in entry.keys), f"`{name}`", entry.what)
-            for name, entry in actions.items()))
+        f"## {heading}\n\n" + items(
+            (f"{' '.join(f'`{key_text(key)}`' for key in entry.keys)} (`{name}`)".lstrip(), entry.what)
+            for name, entry in actions.items() if not re.search(r"_[2-9]$", name))
         for heading, actions in HEADINGS.items())
 
 
-def setting_tables() -> Iterator[str]:
-    """Yield a table of the keys without a section, then one for each section."""
+def setting_lists() -> Iterator[str]:
+    """Yield a list of the keys without a section, then one for each section."""
     schema = Config.model_json_schema()
     kinds: Mapping[str, Any] = schema["$defs"]
     sections = {name: kinds[each["$ref"].rpartition("/")[2]] for name, each in schema["properties"].items() if "$ref" in each}
     alone = {name: each for name, each in schema["properties"].items() if name not in sections}
-    yield f"## Without a section\n\n{table(('key', 'default', 'meaning'), settings(alone, kinds))}"
-    listed: dict[str, set[Sequence[str]]] = {}
+    yield f"## Without a section\n\n{items(settings(alone, kinds))}"
+    listed: dict[str, set[tuple[str, str]]] = {}
     for name, kind in sections.items():
         text, rows = kind.get("description", ""), list(settings(kind["properties"], kinds, section=f"{name}."))
         for other, found in listed.items():
-            if found < set(rows):  # a behaviour with all keys of another one
-                text, rows = f"{text} The keys of `{other}`, and these:", [row for row in rows if row not in found]
+            if shared := found & set(rows):  # keys that several behaviours have
+                names = ", ".join(row[0].partition(":")[0] + "`" for row in rows if row in shared)
+                text += f" All keys of `{other}`." if shared == found else f" Keys as in `{other}`: {names}."
+                rows = [row for row in rows if row not in shared]
         listed[name] = set(rows)
-        content = f"{text}\n\n{table(('key', 'default', 'meaning'), rows)}"
+        content = f"{text}\n\n{items(rows)}"
         yield f"## {name}\n\n{ELSEWHERE.get(name, content)}"
 
 
 def settings(properties: Mapping[str, Any], kinds: Mapping[str, Any], prefix: str = "",
-             section: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the rows of some keys, those of sections within them too."""
+             section: str = "") -> Iterator[tuple[str, str]]:
+    """Yield some keys with their defaults and texts, those of sections within them too."""
     for name, each in properties.items():
         below = [kinds[part["$ref"].rpartition("/")[2]] for part in (each, each.get("items", {}), *each.get("anyOf", ()))
                  if "$ref" in part]
-        default = "" if each.get("default") is None else f"`{json.dumps(each['default'])}`"
-        choices = f"{', '.join(map(str, each['enum']))}. " if "enum" in each else ""
+        named = all(f"{choice}: " in each.get("description", "") for choice in each.get("enum", ()))
+        choices = "" if named else f"{', '.join(map(str, each['enum']))}; "
         elsewhere = ELSEWHERE.get(section + name, "")
-        yield f"`{prefix}{name}`", default, elsewhere or choices + each.get("description", "")
+        about = re.sub(r"(\S+) to (\S+\))$", r"\1-\2", each.get("description", ""))
+        yield f"`{prefix}{name}: {json.dumps(each.get('default'))}`", elsewhere or choices + about
         for kind in [] if elsewhere else below:
             yield from settings(kind.get("properties", {}), kinds, f"{prefix}{name}.")
 
 
-def command_tables() -> Iterator[str]:
+def command_lists() -> Iterator[str]:
     """Yield a chapter for each command: what it does, and its options."""
+    seen: set[tuple[str, str]] = set()
     for name, (_, what) in (COMMANDS | EXPERIMENTS).items():
         command = load_command(name)
         groups = [each if isinstance(each, OptionGroup) else OptionGroup([each]) for each in command.options]
         rows = [(f"`{option}{' ' + str(settings['metavar']) if settings.get('metavar') else ''}`",
                  str(settings.get("help", "")) % {"default": settings.get("default")})
                 for group in groups for option, settings in group.options]
-        usage = f"`crowd-demo {'' if name == RUN else name + ' '}[OPTION ...]`: {what}."
-        yield f"## {name}\n\n{usage}\n\n{table(('option', ''), rows)}"
+        known = [f"`{row[0].strip('`').partition(' ')[0]}`" for row in rows if row in seen]
+        same = f" As above: {', '.join(known)}." if known else ""
+        yield f"## {name}\n\n{what[0].upper()}{what[1:]}.{same}\n\n{items(row for row in rows if row not in seen)}"
+        seen.update(rows)
 
 
 def file_format(name: str) -> str:
@@ -206,7 +218,8 @@ def api_entries() -> Iterator[str]:
         for public, each in ((public, getattr(module, public)) for public in module.__all__):
             if callable(each):
                 own = getattr(each, "_defn", each)  # what an intrinsic of Numba is made of
-                yield f"### {public}\n\n`{signature(own)}`\n\n{inspect.getdoc(own)}"
+                call = signature(own)
+                yield f"### {public}\n\n" + (f"`{call}`\n\n" if call != public else "") + str(inspect.getdoc(own))
             if inspect.isclass(each):
                 yield from filter(None, (ATTRIBUTES.get(public, ""), members(each, MEMBERS.get(public, tuple(vars(each))))))
 
@@ -230,38 +243,37 @@ def signature(called: Any) -> str:
     return f"{called.__name__}({ast.unparse(tree.args)}){returns}"
 
 
-def record_tables() -> Iterator[str]:
-    """Yield a table of fields for each record that plugins can use, then a table of the types of these fields."""
+def record_lists() -> Iterator[str]:
+    """Yield a list of fields for each record that plugins can use, then a list of the types of these fields."""
     for kind in (entries.Plugin, entries.Technique, entries.StageEntry, entries.BehaviourEntry, entries.OverlayEntry,
                  entries.ColourEntry, entries.MeasureEntry):
-        yield (f"## {kind.__name__}\n\n{inspect.getdoc(kind)}\n\n"
-               f"{table(('field', 'type', 'default', 'meaning'), fields(kind))}")
-    yield "## Types of fields\n\n" + table(("type", "must be"), (
+        yield f"## {kind.__name__}\n\n{inspect.getdoc(kind)}\n\n" + items(
+            (f"`{name}: {each}{f' = {default}' if default else ''}`", comment)
+            for name, each, default, comment in fields(kind))
+    yield "## Types of fields\n\n" + items(
         (f"`{name}`", kind.__metadata__[0].be) for name, kind in vars(entries).items()
-        if isinstance(getattr(kind, "__metadata__", [0])[0], entries.Must)))
+        if isinstance(getattr(kind, "__metadata__", [0])[0], entries.Must))
 
 
 def fields(kind: Any) -> Iterator[tuple[str, str, str, str]]:
     """Yield the fields of a record, or the keys of a dictionary, from its source: name, type or value, default, comment."""
     body = re.sub(r'"""(.|\n)*?"""', "", inspect.getsource(kind)).partition("@property")[0]
-    return ((f"`{name}`", f"`{each}`", f"`{default}`" if default else "", comment)
-            for name, each, default, comment in COMMENTED.findall(body))
+    return (found for found in COMMENTED.findall(body))
 
 
-def report_tables() -> Iterator[str]:
+def report_lists() -> Iterator[str]:
     """Yield the fields of a report, and those of its parts about a scenario and a replay."""
     for title, part in (("Report", report.report), ("`outcome`: of a scenario that asks a question", Outcome),
                         ("`replay`: of a replay", Player.report)):
-        yield f"## {title}\n\n{table(('field', ''), ((name, what) for name, _, _, what in fields(part) if what))}"
+        yield f"## {title}\n\n{items((f'`{name}`', what) for name, _, _, what in fields(part) if what)}"
 
 
-def reading_tables() -> Iterator[str]:
-    """The tables of stages, readings and measures."""
-    tables = (
-        ("Stages", ("part", "stage", "what it does"), ((each.part, each.name, each.about) for each in STAGES.values())),
-        ("Readings", ("reading", "what it is", "what to make of it"),
-         ((label, each.what, each.good) for label, each in READOUTS.items())),
-        ("Measures of a run", ("measure", "what it is", "unit", "of a run", "behaviour"),
-         ((f"`{each.name}`", each.why, each.unit, each.fold, ", ".join(each.behaviours) or "all")
-          for each in MEASURES.values())))
-    return (f"## {title}\n\n{table(head, rows)}" for title, head, rows in tables)
+def reading_lists() -> Iterator[str]:
+    """Yield the lists of stages, readings and measures."""
+    for part in dict.fromkeys(each.part for each in STAGES.values()):
+        stages = [each for each in STAGES.values() if each.part == part]
+        yield f"## Stages of {part}\n\n{items((f'`{each.name}`', each.about) for each in stages)}"
+    yield "## Readings\n\n" + items((f"**{label}**", f"{each.what} {each.good}") for label, each in READOUTS.items())
+    yield "## Measures of a run\n\n" + items(
+        (f"`{each.name}` ({', '.join(filter(None, (each.unit, each.fold, *each.behaviours)))})", each.why)
+        for each in MEASURES.values())

@@ -39,8 +39,9 @@ TOURS, TOUR_SCHEMA = ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 TERMS = ROOT / "crowd_demo/registry/terms.py"
 EXAMPLE = ROOT / "examples/first_behaviour"
 CHAPTERS = {  # pages of the model and chapters of them, by section of the configuration
-    "crowd": ("model_people", "model_maps", "Birth"), "flock": ("The flock",), "hunt": ("Predators and prey", "The flock"),
-    "crates": ("The crates", "Birth"), "links": ("Links",)}
+    "crowd": ("model_people", "model_maps", "Birth"), "flock": ("The flock",),
+    "hunt": ("Predators and prey", "The flock", "Birth"), "crates": ("The crates", "Birth"), "links": ("Links",),
+    "playback": ("Playback",)}
 TERMS_HEAD = '''"""For each number of the behaviours and of links the formula of docs/model*.md in which it stands.
 
 Made by tools/regenerate.py from these pages.

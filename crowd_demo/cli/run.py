@@ -45,7 +45,7 @@ SET = option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], des
 HOW_TO_RUN = OptionGroup(title="how to run", options=[
     HEADLESS,
     option("--frames", metavar="N", type=count, help="stop after N frames"),
-    option("--no-render", action="store_false", dest="render", help="with --headless: no picture either"),
+    option("--no-render", action="store_false", dest="render", help="with --headless: draw nothing"),
     option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
     report_option("times, counters and the state's hash"),
     option("--why", metavar="STAGE", default="", help="with --report: explain a stage, in further steps"),
@@ -190,7 +190,7 @@ REPLAY = Command(
     _replay, _read_replay,
     about="Make a recorded run again, and compare its state hashes: exit code 0 if they are the same, 1 if they part.",
     options=[
-        option("recording", metavar="FILE", type=file_path, help="what --record or a key has written"),
+        option("recording", metavar="FILE", type=file_path, help="a recording, made by --record or F8"),
         HEADLESS,
         report_option("times, counters, and how the replay went"),
         option("--from", metavar="TICK", type=tick, default=0, dest="start_at",

@@ -151,9 +151,9 @@ def _kind(value: types.Type, lanes: Lanes, scalar: types.Type) -> types.Type:
 
 @intrinsic
 def select(context, condition, yes, no):
-    """Return `yes` where the condition holds, else `no`; in lanes if any of the three is.
+    """Return `yes` where the condition holds, else `no`: a register if any of the three is one.
 
-    The result has the type of `yes`; of `no`, where `yes` is a number in the source of a formula.
+    The result has the type of `yes`, or of `no` if `yes` is a number in the source of a formula.
     """
     out = no if isinstance(yes, NumberType) else types.unliteral(yes)
     if isinstance(out, NumberType):

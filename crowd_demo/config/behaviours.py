@@ -13,9 +13,9 @@ from pydantic import Field
 
 from crowd_demo.config.section import Area, Length, Problem, Section, Speed, Whole, number
 
-LENGTH = "world units"
-SPEED = "world units per second"
-FORCE = "world units / s^2"
+LENGTH = "units"
+SPEED = "units/s"
+FORCE = "units/s^2"
 BIRTH = "birth"
 LAID_OUT = "no: the areas of destinations are laid out by it at the start"
 
@@ -72,13 +72,12 @@ class PeopleSettings(BehaviourSettings):
     swerve_ramp: float = number(0.5, 0, 10, "",
                                 "slow_down: gain of room, relative to the wanted room, that causes the maximum turn")
     swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts for the speed")
-    pass_by: float = number(0, 0, 1, "", "slow_down: part of the push against their heading that people ignore"
-                            " when others come towards them")
-    shoulders: float = number(0, 0, 0.35, "", "contact: part of a body by which people held up head on turn their shoulders")
+    pass_by: float = number(0, 0, 1, "", "slow_down: part of the backward push of oncoming people that is ignored")
+    shoulders: float = number(0, 0, 0.35, "", "contact: how much narrower people held up head on become by a turn")
     reconsider_s: float = number(5, 0, 3600, "seconds",
                                  "mean time until people without progress choose a destination again; 0: never")
-    choice_length: Length = number(260, 0, 65_536, LENGTH, "a destination is chosen half as often for each such length that"
-                                   " crowds add to the route; 0: by area alone")
+    choice_length: Length = number(260, 0, 65_536, LENGTH, "length that crowds add to a route at which its destination is"
+                                   " chosen half as often; 0: by area alone")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same for people who are held up")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
@@ -86,10 +85,10 @@ class PeopleSettings(BehaviourSettings):
     destinations: Whole = number(12, 1, 64, "places", "number of destinations, drawn by the seed if the map marks none",
                                  "no: they are drawn at the start")
     destination_spread: Length = number(160, 0, 65_536, LENGTH, "maximum distance of goals from their destination", LAID_OUT)
-    room: Area = number(800, 0, 1_000_000, "square units",
+    room: Area = number(800, 0, 1_000_000, "units^2",
                         "area of all destinations together, per agent; 0: no areas, all are admitted",
                         LAID_OUT)
-    area_per_person: Area = number(405.6, 1, 1_000_000, "square units",
+    area_per_person: Area = number(405.6, 1, 1_000_000, "units^2",
                          "area that one person takes at a destination; when it is full, others queue", LAID_OUT)
     detour: float = number(6.0, 0, 100, "",
                            "a route through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
@@ -154,7 +153,7 @@ class CratesSettings(BehaviourSettings):
 
     half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate", BIRTH)
     half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest crate", BIRTH)
-    rarity: Whole = number(24, 0, 1000, "", "the higher, the rarer are large crates", BIRTH)
+    rarity: Whole = number(24, 0, 1000, "", "how rare large crates are", BIRTH)
     gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
     repulsion: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
     response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")

@@ -62,7 +62,7 @@ class WorldSettings(Section):
 
     width: Side = Field(4000, description=(
         "world units: one is a pixel at zoom 1, and 26 are a metre for people (0.1 to 65536)"))
-    height: Side = Field(4000, description="world units (0.1 to 65536)")
+    height: Side = Field(4000, description="alike (units, 0.1 to 65536)")
     tile: Side = Field(13, description=(
         "side of a tile of a map in metres (.wkt, .json, .dxf), whose size is then the world's (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
@@ -92,7 +92,7 @@ class Spawn(Section):
     share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
     box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
     inside: str = Field("", max_length=60, description=(
-        "uniform: in that area of measure.areas alone, if it has free tiles, such as a hall whose walls are torn down later"))
+        "uniform: only in this area of measure.areas, unless it has no free tile"))
 
 
 class Life(Section):
@@ -112,11 +112,11 @@ class Links(Section):
         "ropes that hang from a pinned agent; one cloth with its top row pinned; columns of followers behind free leaders"))
     length: Whole = number(40, 2, 100_000, "agents", "length of a rope, a column, or a row of the cloth",
                            "no: links are made at birth")
-    rest: float = number(10, 0, 1000, "world units", "length of a link at which it does not pull")
+    rest: float = number(10, 0, 1000, "units", "length of a link at which it does not pull")
     stiffness: float = number(900, 0, 3000, "1/s^2", "pull per unit that a link is too long")
     damping: float = number(4, 0, 15, "1/s", "pull per speed at which the ends move apart")
-    gravity: float = number(0, 0, 10_000, "world units / s^2", "pull downwards")
-    wind: float = number(0, 0, 10_000, "world units / s^2", "strength of the gusts")
+    gravity: float = number(0, 0, 10_000, "units/s^2", "pull downwards")
+    wind: float = number(0, 0, 10_000, "units/s^2", "strength of the gusts")
     drag: float = number(0.5, 0, 60, "1/s", "how fast the air slows agents down")
 
     @property
@@ -182,10 +182,10 @@ class Places(Section):
     line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
         "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
-        "names of lines that are doors, with the destination behind each, counted from 0: people who leave there are"
-        " counted, not crossings"))
+        "lines that are doors, each with the number of the destination behind it: people who leave there are counted,"
+        " not crossings"))
     metre: float = number(
-        UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents per square metre")
+        UNITS_A_METRE, 0.001, 65_536, "units", "length of a metre; densities are agents per square metre")
 
     def _problems(self) -> Iterator[Problem]:
         yield from (Problem((kind, name), name, "a name must be a letter, then letters, digits, - and _: at most 40")

@@ -135,18 +135,18 @@ class Technique:
     default: Value  # one of them
     kind: Kind = EXACT  # or APPROXIMATE, or MODEL
     label: Name = ""  # its name in the window
-    why: Text = ""  # what it does, for its tooltip
+    why: Text = ""  # its tooltip
     stage: Text = ""  # the stage whose time it changes most
     key: Text = ""  # on the keyboard
     group: Group = NO_GROUP  # where it is listed
-    watch: Text = ""  # what to look at when it is switched, in the HUD's words
-    source: Text = ""  # who published it
+    watch: Text = ""  # readings to look at when it is switched
+    source: Text = ""  # its publication
     detail: bool = False  # belongs to the technique above it, and is indented
     range: Numbers = None  # the numbers that are allowed; None: from the least to the greatest choice
-    auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
+    auto: str = ""  # meaning of its choice `auto`: an attribute of the world, such as "grid.cell"
     off: Value | None = None  # the baseline, if that is not the first choice
     quick: Value | None = None  # an exact choice that compiles much sooner, for a first start
-    inactive: Decides = never  # True or `Unused`: it has no effect now; another text: what it still does
+    inactive: Decides = never  # True or `Unused` while it has no effect; a text names the effect that remains
     approximate_if: tuple[tuple[str, Value], ...] = ()  # values that make an exact one approximate
     moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
 
@@ -211,7 +211,7 @@ class OverlayEntry(NamedTuple):
     """Something that is drawn over the picture, or on the ground; the action of the same name shows and hides it."""
 
     name: Key  # of the action
-    why: Text  # what it shows
+    why: Text  # its meaning
     draw: Code  # a `render.overlays.base.Draw`, called with a sketch and the view
     key: Text = ""  # on the keyboard
     inactive: Explains = nothing_left  # why there is nothing to draw now; "" if there is
@@ -227,7 +227,7 @@ class ColourEntry(NamedTuple):
     """A colour mode: what the colours of agents mean. `name` is a choice of `scene.colours` in the YAML."""
 
     name: Name  # the choice
-    why: Text  # what the colours show
+    why: Text  # meaning of the colours
     code: Code  # a `render.colours.base.ColourMode`
 
 
@@ -239,7 +239,7 @@ class MeasureEntry(NamedTuple):
     """
 
     name: Key  # the column of the table
-    why: Text  # what it is
+    why: Text  # its meaning
     code: Code  # the function or class
     unit: Text = ""  # such as 1/s
     fold: Fold = "mean"  # how the values of a run become one

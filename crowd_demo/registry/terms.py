@@ -78,6 +78,7 @@ TERMS = {
     "hunt.roost_radius": "home_x = (roost * (1 - roost_radius / sqrt(max(o . o, roost_radius * roost_radius, 1e-12)))) * o_x",
     "hunt.border": "ax = avoidance_x + wander * chance(id, K) + border * turn_x - home_x",
     "hunt.margin": "edge(p, L) = max(1 - p * f32(1/margin), 0) - max(1 - (L - p) * f32(1/margin), 0)",
+    "hunt.predators": "id < predators",
     "hunt.predator_sight": "e2 = (t_x - x) * (t_x - x) + (t_y - y) * (t_y - y) < predator_sight * predator_sight",
     "hunt.predator_speed_min": "f = clamp(s, predator_speed_min, predator_speed_max) / s",
     "hunt.predator_speed_max": "avoidance_x = predator_response * ((t_x - x) * (predator_speed_max / sqrt(e2)) - vx)",
@@ -102,4 +103,9 @@ TERMS = {
     "links.gravity": "vx = vx + dt * (pull_x + wind * gust - drag * vx), vy = vy + dt * (pull_y + gravity - drag * vy)",
     "links.wind": "vx = vx + dt * (pull_x + wind * gust - drag * vx), vy = vy + dt * (pull_y + gravity - drag * vy)",
     "links.drag": "vx = vx + dt * (pull_x + wind * gust - drag * vx), vy = vy + dt * (pull_y + gravity - drag * vy)",
+    "playback.limit_scanned": "scanned = limit_scanned",
+    "playback.limit_kept": "n = limit_kept",
+    "playback.fps": "F = t / step_hz * fps, f = min(F, L)",
+    "playback.radius": "d2 < radius * radius",
+    "playback.standing": "|v| < standing",
 }

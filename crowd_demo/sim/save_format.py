@@ -27,10 +27,8 @@ The header has `program` (version), `config`, `techniques` (path: value), `tick`
 order of the arrays. `parts` has, for each name, `values` and `arrays` (name: `[type, shape]`). An action is `{"name":
 "populate", ...}` with its fields.
 
-Checks come in this order. Magic, format and checksum. The header, by a closed schema. The sizes of the arrays, which
-fill the file exactly. Ids, links and history. The configuration, as if it were YAML. Columns: names, finite numbers,
-positions inside the world, bounds of indices. Tiles. The map, which must be the same. A file of another format is
-refused with its number.
+Everything is checked in this order: checksum, header (a closed schema), sizes of the arrays, ids, links, history,
+configuration, columns, tiles, and the map, which must be the same. A file of another format is refused with its number.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ class Simulation(World):
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot, of this simulation or of another one of the same configuration; techniques come along.
 
-        Nothing that did not change is made again. The profile goes on. Raises ValueError for another configuration.
+        Only what differs is rebuilt. The profile continues. Raises ValueError for another configuration.
         """
         require("snapshot", snapshot, Snapshot)
         self._snapshots.restore(self, snapshot)

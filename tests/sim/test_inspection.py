@@ -11,7 +11,16 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
-from crowd_demo.sim.inspection import around, avoidance_launch, counts_of, facts_of, inside, neighbours_of, raw_of
+from crowd_demo.sim.inspection import (
+    around,
+    avoidance_launch,
+    counts_of,
+    facts_of,
+    inside,
+    may_reconsider,
+    neighbours_of,
+    raw_of,
+)
 from crowd_demo.sim.simulation import Simulation
 
 STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices if choice != "field"]
@@ -140,3 +149,16 @@ def test_the_pushes_of_all_candidates_add_up_to_the_push_of_an_agent() -> None:
         assert pushes[first:last, 0].sum() == pytest.approx(sim.agents.columns.avoidance_x[slot], abs=1e-4)
         assert pushes[first:last, 1].sum() == pytest.approx(sim.agents.columns.avoidance_y[slot], abs=1e-4)
     assert (pushes != 0).any()
+
+
+def test_nobody_else_chooses_another_destination_on_the_way() -> None:
+    """Of people who neither wait nor arrive, only those counted as reconsidering change their goal; and some do."""
+    sim, chosen = simulation("maze", agents=6000, crowd__reconsider_s=0.3, optimizations__reorder__when="off"), 0
+    for _ in range(200):
+        may, state = may_reconsider(sim), sim.agents.row("state").copy()
+        goal = sim.agents.row("goal").copy()
+        sim.step()
+        changed = (sim.agents.row("goal") != goal) & (state != WAITING)
+        assert not (changed & ~may).any()
+        chosen += int(changed.sum())
+    assert chosen > 20

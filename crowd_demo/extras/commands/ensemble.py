@@ -159,7 +159,7 @@ run has a row without an error, none failed now, and none that was made twice ha
         *crowd_options(),
         option("--seeds", metavar="1-100|1,2,5", default="1", help="a run with each (default: %(default)s)"),
         option("--vary", metavar="KEY.PATH=VALUE,VALUE", action="append", default=[],
-               help="a run with each value; several multiply"),
+               help="a run with each value; several options make all combinations"),
         option("--steps", metavar="N", type=count, default=600, help="steps of each run (default: %(default)s)"),
         option("--every", metavar="K", type=count, help="steps between two measurements (default: 10)"),
         option("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",

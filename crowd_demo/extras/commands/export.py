@@ -192,8 +192,8 @@ but .csv.""",
         OptionGroup([
             option("--size", metavar="WxH", type=size, help="pixels of a picture (default: 640x360)"),
             option("--view", metavar="[S:]X,Y,ZOOM", type=view, action="append", default=[],
-                   help="view of the camera: world units, and pixels per unit; with several it glides from one to "
-                        "the next, and is there S seconds after the source's beginning (default: the configuration's view)"),
+                   help="camera at a point in world units, with pixels per unit; with several the camera moves from one"
+                        " to the next, and arrives after S seconds (default: the configuration's view)"),
             option("--follow", metavar="ID[,ZOOM]", type=followed, help="the camera follows the agent with that id"),
             option("--hud", action="store_true", help="with title, time, number of agents, and what colours mean"),
             option("--card", action="store_true", help="four seconds at the end with the command that repeats the run"),

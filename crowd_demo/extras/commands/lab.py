@@ -150,7 +150,7 @@ sharp the edges of flocks are, and how often flocks come apart and together. It 
 """, options=[
         *crowd_options("murmuration"),
         option("--steps", metavar="N", type=count, default=10_000, help="number of steps (default: %(default)s)"),
-        report_option(f"every look{NO_TABLE}")])
+        report_option(f"all samples{NO_TABLE}")])
 
 MOTION = Command(
     _motion, _read_motion, in_thread=True, about="""\
@@ -159,7 +159,7 @@ the share that is stuck. The crowd is stepped for 26 seconds of its own time mor
     options=[
         *crowd_options(),
         option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
-        option("--at-once", action="store_true", help="only what one second shows"),
+        option("--at-once", action="store_true", help="measure one second only"),
         option("--flow", action="store_true", help="flow instead: people who hardly move, arrivals and the busiest gaps,"
                " after 4,000 and 12,000 steps"),
         MEASURED])

@@ -211,8 +211,8 @@ period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 
     options=[
         *crowd_options(),
         option("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)"),
-        option("--seconds", metavar="S", type=seconds, default=4.0, help="about, for each (default: %(default)s)"),
-        option("--steps", metavar="N", type=count, help="instead: timed steps with each technique"),
+        option("--seconds", metavar="S", type=seconds, default=4.0, help="seconds for each technique (default: %(default)s)"),
+        option("--steps", metavar="N", type=count, help="timed steps with each technique, instead of seconds"),
         option("--no-render", action="store_false", dest="render", help="steps only, no pictures"),
         MEASURED])
 
@@ -223,7 +223,7 @@ grows with the crowd at constant density. --ladder does the same for each rung f
 and prints the results so far.""",
     options=[
         *crowd_options(),
-        option("--ladder", action="store_true", help="each rung from everything off to everything on, too"),
+        option("--ladder", action="store_true", help="also add the techniques one by one, from everything off"),
         report_option(f"all that was found{NO_TABLE}")])
 
 WHY = Command(

@@ -7,9 +7,9 @@ Format:
 
 `table.csv` has a row for each run of the plan, in its order. First come settings, seed, measures, `steps`,
 `state_hash`, `error`, `differs` and `key`: the same bytes on any machine and for any number of workers. Then come the
-circumstances: times, worker, processor, versions. A key that was made several times must have one state hash, and one
-value of each measure except times. `differs` has the other hashes, or the measures. `table.parquet` is the same with
-types. `manifest.json` has the configuration, versions, machine and the fingerprint of the code. `rows/` has a file
+circumstances: times, worker, processor, versions. `differs` has other hashes and measures of the same key, which are
+errors. `table.parquet` is the same with types. `manifest.json` has the configuration, versions, machine and the
+fingerprint of the code. `rows/` has a file
 for each command, with one checksummed line per run.
 """
 

@@ -20,6 +20,7 @@ from crowd_demo.render.colours.base import LEVELS, ON_DARK, ColourMode, Legend, 
 from crowd_demo.render.drawing import number_of, numbering
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.inks import RGB
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns, stands
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.inspection import speed_text
 from crowd_demo.sim.neighbours.schedule import LONGEST
@@ -163,6 +164,42 @@ class SpeedColours(ColourMode):
 def fastest(sim: Simulation) -> float:
     """The fastest preferred speed, or the top speed where there is none, in units/s."""
     return max(float(getattr(sim.settings.behaviour_settings, "speed_max", sim.needs.top_speed)), 1e-3)
+
+
+# --- patience: how long people have made no progress ----------------------------------------------------------------------
+
+class PatienceMode(NamedTuple):
+    """Columns by slot, and the numbers of a second without progress."""
+
+    state: Ints
+    timer: Floats
+    per_second: np.float32
+
+
+@implements(number_of, PatienceMode)
+def number_patience(mode: PatienceMode, slots: Int, register: Register) -> Register:
+    shade = to_int(min(LEVELS - 1, gather(mode.timer, slots) * mode.per_second))
+    return select(stands(gather(mode.state, slots)), 0, shade)
+
+
+class PatienceColours(ColourMode):
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return ramp(scales_of(sim).rising) if self.tells(sim) else ON_DARK.rising[:1]
+
+    def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
+        if not self.tells(sim):
+            number[:len(slots)] = 0
+            return ()
+        c, patience = cast(PeopleColumns, sim.agents.view), max(sim.settings.crowd.stuck_s, sim.dt)
+        return (numbering(sim.workers, slots, PatienceMode(c.state, c.timer, np.float32(LEVELS / patience)), number),)
+
+    def legend(self, sim: Simulation) -> Legend:
+        settings = sim.settings.crowd
+        end = ", may choose another destination" if settings.reconsider_s else ""
+        return Legend("no progress", ramp(scales_of(sim).rising, 24), ("walks or waits", f"{settings.stuck_s:g} s{end}"))
+
+    def tells(self, sim: Simulation) -> bool:
+        return "stuck" in sim.behaviour.states
 
 
 # --- tension: how far the links of an agent are stretched, on the mean ----------------------------------------------------

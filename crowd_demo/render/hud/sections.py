@@ -61,6 +61,7 @@ from crowd_demo.render.hud.panel_layout import (
 )
 from crowd_demo.render.hud.status import NumberRow, Status, time_text
 from crowd_demo.sim.events import inside
+from crowd_demo.sim.inspection import may_reconsider
 from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_limited, is_staggered
 from crowd_demo.sim.simulation import Simulation
@@ -81,7 +82,7 @@ SLIDER, SETTING = "slider", "setting"  # targets: the slider of a number, and it
 NUMBER_ROW, HEAD = 16.0, 16.0
 NAME_WIDTH, SLIDER_LEFT, SLIDER_WIDTH = 88.0, PAD + 93.0, 70.0
 LEAST_ROWS, MAX_ROWS = 3, 16
-UNITS = {"world units": "u", "world units per second": "u/s", "world units / s^2": "u/s²", "square units": "u²",
+UNITS = {"units": "u", "units/s": "u/s", "units/s^2": "u/s²", "units^2": "u²",
          "seconds": "s", "degrees": "°", "1/s^2": "1/s²"}
 LONGEST_UNIT = 5  # characters: a longer one stands in the tooltip alone
 WIDE = 20.0  # a range whose ends, or whose end and usual value, are so far apart has a logarithmic slider
@@ -153,13 +154,15 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
              Fact("in view", f"{counters.get('visible', 0):,.0f}"), Fact("drawn", f"{counters.get('drawn', 0):,.0f}")]
     in_states = [Fact(name, f"{count:,}", chip=(number, colours.get(name, TEXT)))
                  for number, (name, count) in enumerate(states.items())]
+    if "stuck" in states:
+        in_states.append(Fact("reconsider", f"{np.count_nonzero(may_reconsider(sim)):,}"))
     work, memory = work_facts(counters), memory_facts(counters, readings)
     sorting = sorting_facts(sim, inactive(sim.situation))
     limited = readings.field if has_field(sim) else readings.neighbour_limit if is_limited(sim) else None
     errors = [error.mean for error in (readings.stagger if is_staggered(sim) else None, limited) if error]
     return [
         PanelSection("crowd", facts_height(4) + 4, partial(draw_led, facts=crowd, has_line=True), None),
-        *([PanelSection("states", facts_height(len(states)) + 4, partial(draw_facts, facts=in_states), None)]
+        *([PanelSection("states", facts_height(len(in_states)) + 4, partial(draw_facts, facts=in_states), None)]
           if states else []),
         _folded("neighbours", work, f"{work['neighbours']} of {work['candidates']} tested"),
         PanelSection("errors", ERRORS_HEIGHT, partial(draw_errors, sim=sim, readings=readings),

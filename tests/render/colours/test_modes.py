@@ -15,6 +15,7 @@ from crowd_demo.render.colours import modes, squares
 from crowd_demo.render.colours.base import ON_DARK, palette_of, ramp, scales_of
 from crowd_demo.render.drawing import numbering
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING
 from crowd_demo.sim.fundamental_diagram import SQUARE
 from crowd_demo.sprites.pixels import frame_of, plain_surface
 
@@ -63,6 +64,11 @@ def expected_of(sim, name):
         case "state":
             column = {"people": "state", "hunters": "kind"}.get(kind_of(sim))
             return getattr(c, column)[:count] if column else np.zeros(count)
+        case "patience":
+            if kind_of(sim) != "people":
+                return np.zeros(count)
+            share = c.timer[:count] / sim.config.crowd.stuck_s
+            return np.where(np.isin(c.state[:count], (WAITING, QUEUING)), 0, np.minimum(share * 256, 255)).astype(int)
         case "memory":
             return [slot * 256 // count for slot in range(count)]
         case "age":

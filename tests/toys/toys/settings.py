@@ -7,4 +7,4 @@ from crowd_demo.config.section import number
 class GnatSettings(BehaviourSettings):
     """Gnats that follow those with lower ids."""
 
-    radius: float = number(20, 0, 4096, "world units", "follow others nearer than this")
+    radius: float = number(20, 0, 4096, "units", "follow others nearer than this")

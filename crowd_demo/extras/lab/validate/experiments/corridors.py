@@ -108,8 +108,8 @@ CORNER = ValidationExperiment(
     name="rimea-6",
     title="Around a corner",
     about="20 people in a corridor 2 m wide walk around a corner to the left.",
-    source="RiMEA, test 6: no person walks through a wall. The farthest person has 17 m to go, with a queue at"
-           " most as long again",
+    source="RiMEA, test 6: no person walks through a wall. The farthest person walks 17 m, and queues"
+           " for at most as long",
     numbers=(CORNER_PEOPLE,), short_numbers=(CORNER_PEOPLE,), scene=corner, read=read_corner,
     axes={"xlabel": "m", "ylabel": "m", "aspect": "equal"}, plot=plot_corner, role=HELD_OUT)
 

@@ -139,8 +139,8 @@ EVACUATION = ValidationExperiment(
     name="evacuation",
     title="A room that empties",
     about="100 people leave a room of 8 m x 8 m through a door 1 m to 3 m wide.",
-    source="the flow of a bottleneck, with 1 s to begin or 6 s for the longest way; proportional to the width"
-           " (Seyfried 2009)",
+    source="the flow of a bottleneck, after 1 s to start or 6 s for the longest way. It is proportional to the"
+           " width (Seyfried 2009)",
     numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation,
     axes={"xlabel": "width of the door, m", "ylabel": "time until the room is empty, s", "ylim": (0, None)},
     plot=plot_evacuation, measure=seconds_to_empty)
@@ -206,8 +206,8 @@ WIDE_BOTTLENECK = ValidationExperiment(
     title="Flow through a wide bottleneck",
     about="350 people leave a room of 12 m x 12 m through an opening 1 m long. The flow is that of the middle"
           " 60%.",
-    source="2.4 to 2.8 in the Hermes experiments (Liao 2014), here at least 1.2, as for narrow ones;"
-           " proportional to the width, within 20%",
+    source="2.4 to 2.8 in the Hermes experiments (Liao 2014). Here at least 1.2, as for narrow bottlenecks, and"
+           " proportional to the width within 20%",
     numbers=tuple(FLOWS), short_numbers=(2.4,), scene=wide_bottleneck, read=read_bottleneck, axes=FLOW_AXES,
     plot=plot_of_flow(FLOWS.__getitem__, "s", "Hermes 2009"), measure=flow_through, role=HELD_OUT)
 
@@ -262,7 +262,7 @@ AGAINST = ValidationExperiment(
     title="A crowd against another in a corridor",
     about="100 people walk from a room of 10 m x 10 m through a corridor 10 m long and 2 m wide into another room,"
            " while 0, 10, 50 or 100 come from there. They have five minutes.",
-    source="IMO MSC.1/Circ.1533, test 8, also in ISO 20414: the time grows with the number of people. Also: no"
+    source="IMO MSC.1/Circ.1533, test 8, also in ISO 20414: the time grows with the number of people, and no"
            " one gets stuck",
     numbers=(0, 10, 50, 100), short_numbers=(0, 40), scene=against, read=read_against, measure=seconds_for_all,
     axes={"xlabel": "people against them", "ylabel": "time until 100 are in the other room, s", "ylim": (0, None)})
@@ -319,8 +319,8 @@ QUEUES = ValidationExperiment(
     about="160 people wait at the ends of a corridor 10 m long, split 50:50, 70:30, 90:10, or all at one end."
           " The flow is that of both ways in the middle, from 5 s after the first person until 80% of one queue"
           " have passed.",
-    source="at most 1.5 people per metre and second both ways, 2.0 one way (Zhang 2012); both ways together more"
-           " than one (Kretz 2006b). The splits are those of Feliciani (PLOS ONE e0208496)",
+    source="at most 1.5 people per metre and second both ways, 2.0 one way (Zhang 2012). Both ways together"
+           " pass more than one (Kretz 2006b). The splits are those of Feliciani (PLOS ONE e0208496)",
     numbers=tuple(width * 1000 + right for width in (2, 3, 4) for right in (ONE_WAY, *SPLITS)),
     short_numbers=(2000 + ONE_WAY, 2050), scene=queues, read=read_queues, plot=plot_queues,
     axes={"xlabel": "people who go to the right, %", "ylabel": "people per metre and second", "ylim": (0, None)}, role=NEW)
@@ -355,8 +355,8 @@ def read_choice(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
 CHOICE = ValidationExperiment(
     name="rimea-14",
     title="A shorter and a longer way",
-    about="People walk from a room to the far corner of another one, by a corridor 1 m wide, or by a detour of"
-          " about 10 m through one 2 m wide.",
+    about="People walk from a room to the far corner of another one. The shorter way is a corridor 1 m wide; the"
+          " detour of about 10 m is one 2 m wide.",
     source="RiMEA, test 14, without a number. Read as: with few people all take the shorter way. With 100 the"
            " last would wait for nearly a minute, so at least a tenth takes each way",
     numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,

@@ -129,8 +129,8 @@ SINGLE_FILE = ValidationExperiment(
     title="Speed in single file",
     about="People who want to walk at 1.24 m/s walk in a ring of 24 m, 0.8 m wide. Speeds are those of the last"
           " ten of forty seconds.",
-    source="RiMEA, test 16: at speed v a person takes 0.36 m + 1.06 s v, up to 1.24 m/s (Seyfried 2005), within"
-           " 0.25 m/s. Overtaking is impossible",
+    source="RiMEA, test 16: a person at speed v needs 0.36 m + 1.06 s * v (Seyfried 2005), which gives the speeds"
+           " within 0.25 m/s. Overtaking is impossible",
     numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
     axes={**SPEED_AXES, "xlabel": "people per m"}, measure=mean_speed,
     plot=plot_of(expected_speed, "Seyfried 2005", np.linspace(0.3, 2.4), SCATTER))
@@ -311,8 +311,8 @@ SPREAD = ValidationExperiment(
     about="80 people on each side of a square of 20 m walk to the other side, in directions with a standard"
           " deviation of 0, 6 or 25 degrees. The order is that of lanes 1.5 m wide in the middle, from 8 s to"
           " 18 s.",
-    source="lanes form below a spread of about 13 degrees, and dissolve above (Bacik 2025). Read as: an order of"
-           " at least 0.9 of that at 0 degrees below, at most 0.75 far above",
+    source="lanes form below a spread of about 13 degrees, and dissolve above (Bacik 2025). Read as: relative"
+           " to 0 degrees, the order is at least 0.9 below and at most 0.75 far above",
     numbers=(0.0, 6.0, 25.0), short_numbers=(0.0, 25.0), scene=spread, read=read_spread, measure=order_in_the_middle,
     axes={"xlabel": "standard deviation of directions, degrees", "ylabel": "order of the lanes", "ylim": (0, 1)}, role=NEW)
 
