@@ -266,7 +266,8 @@ class Session:
                     if asks(loop.program.sim):
                         content["outcome"] = as_report(outcome_of(loop.program.sim))
                     if self.options.why and not interrupted:
-                        content["why"] = load("crowd_demo.extras.why:record")(loop.program.sim, self.options.why)
+                        content["why"] = [figure._asdict() for figure in load("crowd_demo.extras.why:figures")(
+                            loop.program.sim, self.options.why) if figure]
                     write_report(content, path)
             except OutputError:  # the command line says so
                 raise

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -38,11 +38,9 @@ from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json,
 from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value, load
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn, kind_of, strongest
+from crowd_demo.render.hud.card import CardRow
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from crowd_demo.render.hud.card import CardRow
 
 PRESENT, AGAIN, OTHER = "present", "present again", "other"
 WARM_UP = 10  # steps, if they are fast
@@ -107,17 +105,12 @@ class ThreeCrowds:
         """Copy the crowd from the snapshot `start`, whose configuration gives techniques, view and window size."""
         self.start = start
         self._picture = picture
-        self._variants: dict[str, CrowdVariant] = {}
+        self.variants: dict[str, CrowdVariant] = {}
 
     @property
     def present(self) -> Simulation:
         """The crowd with the present techniques, once it is built."""
-        return self._variants[PRESENT].sim
-
-    @property
-    def pair(self) -> tuple[Simulation, Simulation]:
-        """That one, and the one with others."""
-        return self.present, self._variants[OTHER].sim
+        return self.variants[PRESENT].sim
 
     def options(self, others: Values) -> Optimizations:
         return with_values(self.start.config.optimizations, {**self.start.techniques, **others})
@@ -136,28 +129,28 @@ class ThreeCrowds:
         for name in (PRESENT, AGAIN, OTHER):
             yield Slice(f"building three crowds of {self.start.agents:,} agents", 0)
             sim = Simulation.from_snapshot(self.start)
-            self._variants[name] = CrowdVariant(sim, Picture(sim) if self._picture else None)
+            self.variants[name] = CrowdVariant(sim, Picture(sim) if self._picture else None)
 
     def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
         """Compare with the others; yield how much is done, 0 to 1, after each slice."""
         start = self.start._replace(tick=self._first_tick(others), drift=math.inf)  # a sort is due as soon as one may be
         if any(path.startswith(REORDER) for path in others):
             start = unsorted(start)
-        for name, variant in self._variants.items():
+        for name, variant in self.variants.items():
             variant.sim.restore(start._replace(techniques={**start.techniques, **others}) if name == OTHER else start)
             yield 0.0
         all_s = 0.0
-        for variant in self._variants.values():
+        for variant in self.variants.values():
             variant.run(1)  # makes what is made once, such as flow fields
             yield 0.0
             all_s += sum(float(ms.sum()) for ms in variant.run(1).frame.times_ms.values()) * 1e-3
             yield 0.0
         lengths = limits.blocks(all_s)
         turns: list[Finished[BlockTimes]] = []
-        for turn in interleave(self._variants, lengths, limits.warm_up(all_s)):
+        for turn in interleave(self.variants, lengths, limits.warm_up(all_s)):
             turns.append(turn)
-            yield len(turns) / ((len(lengths) + 1) * len(self._variants))
-        return self._found(others, collect(self._variants, turns))
+            yield len(turns) / ((len(lengths) + 1) * len(self.variants))
+        return self._found(others, collect(self.variants, turns))
 
     def _first_tick(self, others: Values) -> int:
         """The next tick at which every crowd that sorts every so many steps does so."""
@@ -166,7 +159,7 @@ class ThreeCrowds:
         return -(-self.start.tick // together) * together
 
     def _found(self, others: Values, measured: Mapping[str, Sequence[BlockTimes]]) -> Versus:
-        hashes = {name: variant.sim.state_hash() for name, variant in self._variants.items()}
+        hashes = {name: variant.sim.state_hash() for name, variant in self.variants.items()}
         frames = {name: whole_steps(blocks) for name, blocks in measured.items()}
         steps = {name: [without(block, DRAW) for block in blocks] for name, blocks in frames.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
@@ -244,7 +237,7 @@ class Measurement(_OfTechniques):
         super().__init__(start, compile_for, picture, limits)
         self.path, self.value, self.other = path, start.techniques[path], other
         self.found: Versus | None = None
-        self.why: Sequence[CardRow] = ()  # of the technique's stage: the present value first
+        self.why: Sequence[CardRow] = ()  # of the technique's stage, or of the interaction: the present value first
 
     @property
     def done(self) -> bool:
@@ -259,9 +252,10 @@ class Measurement(_OfTechniques):
         for text in self._compile_for(crowds.options({})):
             yield Slice(text, 0)
         self.found = yield from self._compared(crowds, self.path, self.other)
-        if crowds.present.on_gpu or is_drawn(BY_PATH[self.path]):
-            return
-        for rows in load(WHY)(crowds.pair, BY_PATH[self.path].stage, min(self.found.steps, WHY_STEPS)):
+        technique, sims = BY_PATH[self.path], [crowds.variants[name].sim for name in (PRESENT, OTHER)]
+        stage = "interaction" if self.path.startswith(REORDER) else technique.stage
+        for rows in load(WHY)(sims, stage, min(self.found.steps, WHY_STEPS)) if not (
+                sims[0].on_gpu or is_drawn(technique)) else ():
             self.why = tuple(rows)
             yield Slice("finding out why", 1.0)
 
@@ -279,7 +273,7 @@ class Measurement(_OfTechniques):
                          [(name, *found.cells()) for name, found in self.comparisons().items()])
 
     def notes(self) -> Sequence[str]:
-        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other), "\n".join(
+        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other), *(
             f"{row.name}: {' | '.join(dict.fromkeys(row[1:3]))}" for row in self.why)] if self.found else []
 
     def record(self) -> dict[str, object]:

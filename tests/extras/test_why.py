@@ -20,7 +20,7 @@ from crowd_demo.config.model import Cache
 from crowd_demo.extras import why as why_module
 from crowd_demo.extras.why import (
     EVENTS,
-    Loop,
+    MachineLoop,
     StageWatch,
     Work,
     bottleneck,
@@ -70,7 +70,7 @@ end:
 ROWS = ["time", "pairs", "instructions", "vector work", "bytes", "bandwidth", "lines missed", "processor", "bottleneck"]
 
 
-def loop_for(triple: str, cpu: str, lanes: int) -> Loop:
+def loop_for(triple: str, cpu: str, lanes: int) -> MachineLoop:
     """The hot loop of a * b + b, compiled for a processor."""
     pytest.importorskip("capstone")
     binding.initialize_all_targets()
@@ -93,10 +93,11 @@ def loop_for(triple: str, cpu: str, lanes: int) -> Loop:
     ("aarch64-linux-gnu", "cortex-a72", 1, 0, 2)])
 def test_a_known_loop(triple: str, cpu: str, lanes: int, bits: int, arithmetic: int) -> None:
     loop = loop_for(triple, cpu, lanes)
+    kinds = [each.kind for each in loop.instructions]
     assert loop.depth == 2 and loop.bits == bits and loop.lanes == max(bits // 32, 1)
     floats = [each for each in loop.instructions if each.kind == "arithmetic" and ("mul" in each.text or "addps" in each.text
               or "addss" in each.text or each.text.startswith("fadd"))]
-    assert len(floats) == arithmetic and loop.count("store") >= 1 and loop.count("branch") == 1
+    assert len(floats) == arithmetic and kinds.count("store") >= 1 and kinds.count("branch") == 1
     assert (loop.vector_share > 0.2) == (bits > 0)
 
 
@@ -392,7 +393,10 @@ def test_lines_missed_are_those_of_the_meter_and_repeat() -> None:
 def test_the_simulated_cache_agrees_with_cachegrind_for_a_kernel(size: int, ways: int, missed: int) -> None:
     """The interaction of 500 birds: 41,380 accesses to 8 arrays of 512 numbers each, replayed in C from a list of places.
 
-        for (long i = 0; i < n; i++) { uint32_t at = trace[i]; if (at >> 31) data[at & 0x7fffffff] = sum; else sum += data[at]; }
+        for (long i = 0; i < n; i++) {
+            uint32_t at = trace[i];
+            if (at >> 31) data[at & 0x7fffffff] = sum; else sum += data[at];
+        }
 
     The list and the arrays begin at multiples of 1 MB; bit 31 is a write. `missed` is what Cachegrind 3.19 counts with
     --D1=SIZE,WAYS,64 for the program. It has some hundred accesses beside the loop.
@@ -412,8 +416,8 @@ def test_the_simulated_cache_agrees_with_cachegrind_for_a_kernel(size: int, ways
 # --- the bottleneck, and the card --------------------------------------------------------------------------------------
 
 def test_a_bottleneck_is_told_only_where_figures_support_it() -> None:
-    wide = Loop([instruction(0, "vaddps", "zmm1, zmm2, zmm3"), instruction(4, "jb", "0x0")], {0: 1, 4: 1})
-    one = Loop([instruction(0, "vaddss", "xmm1, xmm2, xmm3"), instruction(4, "jb", "0x0")], {0: 1, 4: 1})
+    wide = MachineLoop([instruction(0, "vaddps", "zmm1, zmm2, zmm3"), instruction(4, "jb", "0x0")], {0: 1, 4: 1})
+    one = MachineLoop([instruction(0, "vaddss", "xmm1, xmm2, xmm3"), instruction(4, "jb", "0x0")], {0: 1, 4: 1})
     assert bottleneck(1, wide, 0.08, 0.1) == "compute bound: 50% 16-lane work, 8% of copy bandwidth"
     assert bottleneck(1, one, 0.02, 0) == "compute bound: no vector work, 2% of copy bandwidth"
     assert bottleneck(1, wide, 0.71, 1) == bottleneck(1, wide, 0.71, np.nan) == "memory bound: 71% of copy bandwidth"

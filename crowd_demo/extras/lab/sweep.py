@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.extras.why import FEW_STEPS, record
+from crowd_demo.extras.why import FEW_STEPS, figures
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, collect, compare, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
@@ -85,7 +85,8 @@ def _swept(technique: Technique, variant: CrowdVariant, result: VariantResult, s
     picture = picture_hash(variant.picture) if variant.picture else ""
     near, misses, _ = locality(variant.sim)
     measures = {**result.counters, "near_reads": near, "l1_misses": misses}
-    why = record(variant.sim, technique.stage, min(steps, FEW_STEPS))
+    explained = () if picture else figures(variant.sim, technique.stage, min(steps, FEW_STEPS))
+    why = [figure._asdict() for figure in explained if figure]
     return Swept(value, kind_of(technique, value, options.get), result, measures, picture, why)
 
 

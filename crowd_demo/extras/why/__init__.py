@@ -7,14 +7,15 @@ The processor's own counters are those of Linux's `perf_event_open`, summed over
 virtual machines have none, and many systems forbid them (`kernel.perf_event_paranoid` above 2): then the reason is
 returned. Counters run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
 
-Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order and of the
-index once. Working memory of a worker (strips, histograms), cells and the map do not count, so it is a lower bound.
+Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
+and of flow fields once. A worker's memory (strips, histograms), cells and walls do not count, so it is a lower bound.
 
-Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read.
+Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read of
+columns, but no others.
 
 Object code is disassembled by Capstone (the extra `why`), for x86-64 (SSE2, AVX2, AVX-512) and ARM (NEON). A loop is a
-jump back and all instructions from its target on. Kernels are inlined as a whole, so the hot loop is the innermost one
-that is nested deepest, and of several the one with most arithmetic: in the interaction the loop over candidates.
+jump back and all instructions from its target on. Kernels are inlined as a whole, so nesting does not show which loop is
+hot: rare branches have loops, too. Samples do, which Linux takes by its clock where counters of the processor are absent.
 """
 
 from __future__ import annotations
@@ -63,8 +64,7 @@ if TYPE_CHECKING:
 
 SYSCALL = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
 ENABLE, DISABLE = 0x2400, 0x2401  # ioctl
-HARDWARE, SOFTWARE, CACHE = 0, 1, 3  # types
-LEVEL_1_READ_MISS = 0 | 0 << 8 | 1 << 16
+HARDWARE, SOFTWARE, CACHE, LEVEL_1_READ_MISS = 0, 1, 3, 1 << 16  # types, and what of a cache
 EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level misses": (HARDWARE, 3),
           "branch misses": (HARDWARE, 5), "L1 misses": (CACHE, LEVEL_1_READ_MISS)}
 CLOCK = SOFTWARE, 0
@@ -72,16 +72,15 @@ SIZE = 112  # of perf_event_attr
 FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read the enabled and the running time too
 FREQUENT, PER_S, PLACE = 1 << 10, 25_000, 1  # samples per second of a thread's time, each with the place in memory
 PAGES, HEAD, SAMPLE, HEADER = 16, 1024, 9, "IHH"  # of samples; where their end is, their type, and what each begins with
-ABSENT = "this machine has none. Physical ones, and virtual ones with a PMU, have counters"
-FORBIDDEN = "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"
-WHY_NOT = {errno.EPERM: FORBIDDEN, errno.EACCES: FORBIDDEN}
-WHY_NOT |= dict.fromkeys((errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP), ABSENT)
+WHY_NOT = {
+    **dict.fromkeys((errno.EPERM, errno.EACCES),
+                    "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"),
+    **dict.fromkeys((errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP),
+                    "this machine has none. Physical ones, and virtual ones with a PMU, have counters")}
 
 
 def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
     """Run a function and return each event's count over all threads, or return why not. Threads must exist before."""
-    if sys.platform != "linux" or SYSCALL is None:
-        return "only Linux on x86-64 and ARM provides them"
     with ExitStack() as files:
         try:
             opened = opened_for_threads(files, EVENTS.values())
@@ -98,12 +97,13 @@ def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
 
 def opened_for_threads(files: ExitStack, events: Iterable[tuple[int, int]], per_s: int = 0) -> list[int]:
     """Return the files of counters, or of samples, of each thread, which are off. Raises OSError if there are none."""
+    if sys.platform != "linux" or SYSCALL is None:
+        raise OSError(0, "only Linux on x86-64 and ARM provides them")
     opened, library = list[int](), ctypes.CDLL(None, use_errno=True)
     for thread in sorted(int(path.name) for path in Path("/proc/self/task").iterdir()):
         for kind, config in events:
-            flags = FLAGS | FREQUENT * bool(per_s)
-            attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, flags).ljust(SIZE, b"\0")
-            if (file := library.syscall(SYSCALL, attributes, thread, -1, -1, 0)) < 0:
+            attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, FLAGS | FREQUENT * bool(per_s))
+            if (file := library.syscall(SYSCALL, attributes.ljust(SIZE, b"\0"), thread, -1, -1, 0)) < 0:
                 raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
             files.callback(os.close, file)
             opened.append(file)
@@ -111,10 +111,11 @@ def opened_for_threads(files: ExitStack, events: Iterable[tuple[int, int]], per_
 
 
 def switch(opened: Iterable[int], on: int) -> None:
-    import fcntl
+    if sys.platform != "win32":
+        import fcntl
 
-    for file in opened:
-        fcntl.ioctl(file, on, 0)
+        for file in opened:
+            fcntl.ioctl(file, on, 0)
 
 
 def places_in(samples: mmap.mmap) -> Iterator[int]:
@@ -153,15 +154,12 @@ class Instruction(NamedTuple):
     target: int | None = None  # of a jump
 
 
-class Loop(NamedTuple):
+class MachineLoop(NamedTuple):
     """A jump back and all instructions from its target on. `weights` are samples, or else 1, by address."""
 
     instructions: Sequence[Instruction]
     weights: Mapping[int, int]
     depth: int = 1  # loops around it and itself
-
-    def count(self, kind: str) -> int:
-        return sum(each.kind == kind for each in self.instructions)
 
     @property
     def weight(self) -> int:
@@ -177,10 +175,10 @@ class Loop(NamedTuple):
         return max(each.bits for each in self.instructions if each.address in self.weights)
 
     @property
-    def busiest(self) -> list[str]:
-        """Five lines of arithmetic: those with most samples, or else the first ones."""
-        arithmetic = [each for each in self.instructions if each.kind == "arithmetic"]
-        return [each.text for each in sorted(arithmetic, key=lambda each: -self.weights.get(each.address, 0))[:5]]
+    def arithmetic(self) -> list[str]:
+        """The texts of these instructions, those with most samples first."""
+        found = sorted(self.instructions, key=lambda each: -self.weights.get(each.address, 0))
+        return [each.text for each in found if each.kind == "arithmetic"]
 
     @property
     def lanes(self) -> int:
@@ -189,7 +187,7 @@ class Loop(NamedTuple):
                     if each.kind == "arithmetic" and each.address in self.weights), default=0) or 1
 
 
-def hot_loop(code: bytes, places: Sequence[int] = ()) -> tuple[Loop | None, bool]:
+def hot_loop(code: bytes, places: Sequence[int] = ()) -> tuple[MachineLoop | None, bool]:
     """Return the hot loop of a kernel's object file, if it has one, and whether samples show that it is hot.
 
     It is the smallest loop with a third of the samples that lie in the kernel, if these are enough, else the innermost
@@ -206,14 +204,14 @@ def hot_loop(code: bytes, places: Sequence[int] = ()) -> tuple[Loop | None, bool
         return min(hot, key=lambda loop: len(loop.instructions), default=None), True
     begins = [*(loop.instructions[0].address for loop in loops[1:]), 1 << 62][:len(loops)]
     inner = [loop for loop, begin in zip(loops, begins, strict=True) if begin > loop.instructions[-1].address]
-    return max(inner, key=lambda loop: (loop.depth, loop.count("arithmetic"), loop.bits), default=None), False
+    return max(inner, key=lambda loop: (loop.depth, len(loop.arithmetic), loop.bits), default=None), False
 
 
-def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[Loop]:
+def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[MachineLoop]:
     """Return the loops in the order of their addresses."""
     spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
     ends = dict(spans)  # several jumps back to one place are one loop
-    return [Loop([each for each in code if begin <= each.address <= end], weights,
+    return [MachineLoop([each for each in code if begin <= each.address <= end], weights,
                  sum(a <= begin and end <= b for a, b in ends.items())) for begin, end in ends.items()]
 
 
@@ -258,7 +256,6 @@ OBSERVED = {  # columns that agents read of their candidates, by the type of rul
     "ContactRules": (*AT, "state", "heading_x", "heading_y", "id")}
 MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2}  # columns that a move writes, by the same
 NOT_MOVED = "next_update", "goal_visible"  # columns that a move does not read
-EXACT = "interact_lanes", "interact_scalar", "interact_lists_scalar", "interact_lists_lanes"  # have formulas
 
 
 class Work(NamedTuple):
@@ -302,8 +299,8 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
         case "touch_rows":
             reads, more, written = [(args[1], OBSERVED[rules], count)], count, 2 * count
         case name if sums.any():
-            candidates, known = args[1] if isinstance(args[1], Cells) else None, name in EXACT and rules in OBSERVED
-            reads = [(candidates, OBSERVED.get(rules, sim.behaviour.observed), due)]
+            reads = [(args[1] if isinstance(args[1], Cells) else None, OBSERVED.get(rules, sim.behaviour.observed), due)]
+            known = rules in OBSERVED and not name.startswith(("interact_runs", "interact_limited"))
             more, written = 2 * count, 3 * due if known else math.nan
         case "check_sight":
             waits = args[1].state[slots] == WAITING
@@ -362,7 +359,6 @@ SETTLE = 10  # steps before the first that is timed
 STEPS, FEW_STEPS, LARGE = 60, 20, 200_000  # that are timed; the fewer where there are more agents
 NOT_RUN, UNKNOWN = "does not run", "not known"
 MOST_MEMORY, LITTLE_MEMORY = 0.5, 0.2  # shares of the copy bandwidth from which a stage is memory bound, or is not
-KB = 1024
 LEAST_MS = 0.05  # a shorter stage is bound by starting its kernels
 
 
@@ -390,11 +386,6 @@ def why(sims: Mapping[str, Simulation], stage: str, steps: int = STEPS) -> dict[
         stages = ", ".join(dict.fromkeys(each.name for sim in sims.values() for each in sim.stages if each.wanted(sim)))
         raise ValueError(f"no kernel of this crowd runs in stage {stage!r}; stages: {stages}")
     return found
-
-
-def record(sim: Simulation, stage: str, steps: int = STEPS) -> list[dict[str, str]]:
-    """Return the figures of a stage in the next steps for JSON; none of a part of drawing."""
-    return [figure._asdict() for figure in figures(sim, stage, steps) if figure] if text_of(stage).part == "step" else []
 
 
 def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value],
@@ -443,7 +434,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
                  "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
     loop, about, source = loop_of(kernels, places)
-    yield Figure("instructions", about, source, "\n".join(loop.busiest) if loop else "")
+    yield Figure("instructions", about, source, "\n".join(loop.arithmetic[:5]) if loop else "")
     wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
     yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
     yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written", read + written),
@@ -469,10 +460,10 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
             f"{counts[name] / agents / steps:.2f} {name} each" for name in EVENTS if name.endswith("misses"))]),
         "Counted by the processor in whole steps, with perf_event_open.")
     used = sum(work.read + work.written for work, _ in last) if sim.workers == max_threads() else math.nan
-    tiles = sim.terrain.blocked.size * (WORD + len(sim.terrain.destinations))
     beyond = missed[1] * some * sim.config.cache.line_bytes / max(used, 1)  # a copy is one by all threads
-    if stage in ("sight", "paths") and tiles > KB * caches[1][1][0] / 2:
-        beyond = math.nan
+    tiles = sim.terrain.blocked.size * (WORD + len(sim.terrain.destinations))
+    if stage in ("sight", "paths") and tiles > 512 * caches[1][1][0]:
+        beyond = math.nan  # the map, which is not simulated, takes more than half of L2
     yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, beyond), "From bandwidth, vector work and lines missed"
                  " in L2, which hold more than these bytes where memory is read in disorder. Else not known.")
 
@@ -488,7 +479,9 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
 
     The last result is where threads were at samples, which are taken in steps before those that are timed.
     """
-    sim.profile = watch = StageWatch()
+    watch = StageWatch()
+    watch.counters.update(sim.profile.counters)  # a step removes those of the last structure
+    sim.profile = watch
     took, kernels, works = defaultdict[str, list[float]](list), dict[str, Launch](), list[Work]()
     last = dict[str, tuple[Work, Sequence[Read] | None]]()
     for _ in range(min(SETTLE, steps)):
@@ -521,7 +514,7 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
     return sum(cost.values()), longest, works, [*last.values()], places
 
 
-def loop_of(kernels: Sequence[Launch], places: Sequence[int]) -> tuple[Loop | None, str, str]:
+def loop_of(kernels: Sequence[Launch], places: Sequence[int]) -> tuple[MachineLoop | None, str, str]:
     """Return the hot loop of the longest kernel if it is known, a text about it, and its source."""
     code = machine_code(kernels[0]) if kernels else None
     name, why_not = kernels[0].name if kernels else "it", "no loop" if code else "code not kept" if kernels else NOT_RUN
@@ -536,7 +529,7 @@ def loop_of(kernels: Sequence[Launch], places: Sequence[int]) -> tuple[Loop | No
     return loop, f"{len(loop.instructions)} for {loop.lanes} lane{'s' * (loop.lanes > 1)}" if loop else why_not, source
 
 
-def bottleneck(ms: float, loop: Loop | None, share: float, beyond: float) -> str:
+def bottleneck(ms: float, loop: MachineLoop | None, share: float, beyond: float) -> str:
     """Return what limits a stage, if the figures support an answer.
 
     `share` is that of the copy bandwidth, `beyond` the bytes of lines missed in L2 relative to the bytes that are used.

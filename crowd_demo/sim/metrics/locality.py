@@ -39,7 +39,7 @@ FILES = "level", "type", "size", "ways_of_associativity"
 WORD = 4  # bytes of a column's element
 BESIDE = "shift_x", "shift_y"  # arrays of contact, by slot as columns are
 Read = tuple[Candidates | Ints | None, Sequence[str], int]
-"""Whose columns are read (those of candidates, of the structure's if None; or an agent's own, by slots), and by how many."""
+"""Whose columns: those of candidates (None: of the structure's), which so many agents read; or of slots, their own."""
 
 
 class Locality(NamedTuple):
@@ -176,12 +176,13 @@ def missed_lines(sim: Simulation, level: Cache, reads: Iterable[Read], pairs: fl
         missed = 0.0
         for of, columns, agents in reads:
             if isinstance(of, np.ndarray):  # each is its only candidate
-                first, candidates = len(of), Cells(of, np.arange(len(of) + 1 + LANES, dtype=np.int32), len(of), 1, 0)
+                first = agents = len(of)
+                candidates = Cells(of, np.arange(len(of) + 1 + LANES, dtype=np.int32), len(of), 1, 0)
             else:
                 first = int(max(min(count, READS / max(pairs * len(columns), 1)), 1))
                 candidates = of or candidates_of(sim)
             each, counted = locality_launch(sim, candidates, count, columns, tags)
-            each._replace(args=(*each.args[:2], first, first, *each.args[4:])).run()  # one run, in cell order
+            each._replace(args=(*each.args[:2], first, max(first, 1), *each.args[4:])).run()  # one run, in cell order
             missed += float(counted[2]) * agents / max(first, 1)
     return missed
 
