@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,9 +27,11 @@ from crowd_demo.extras.why import (
     bottleneck,
     copy_bandwidth,
     counted,
+    disassembled,
     explained,
     hot_loop,
     instruction,
+    text_in,
     why,
     work_of,
 )
@@ -81,8 +84,8 @@ def loop_for(triple: str, cpu: str, lanes: int) -> MachineLoop:
         pytest.skip(f"this LLVM has no {triple}: {error}")
     module = binding.parse_assembly(ADD.format(kind=f"<{lanes} x float>" if lanes > 1 else "float", step=lanes))
     module.triple = triple
-    found, sampled = hot_loop(machine.emit_object(module))
-    assert found and not sampled
+    found, samples = hot_loop(machine.emit_object(module))
+    assert found and not samples
     return found
 
 
@@ -101,12 +104,41 @@ def test_a_known_loop(triple: str, cpu: str, lanes: int, bits: int, arithmetic: 
     assert (loop.vector_share > 0.2) == (bits > 0)
 
 
+def test_samples_show_which_loop_is_hot() -> None:
+    pytest.importorskip("capstone")
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    module = binding.parse_assembly(ADD.format(kind="float", step=1))
+    module.triple = "x86_64-linux-gnu"
+    code = binding.Target.from_triple(module.triple).create_target_machine(cpu="x86-64", opt=0).emit_object(module)
+    text, start = text_in(code), 0x7F00_0000_0000
+    inner, _ = hot_loop(code)
+    assert inner and inner.depth == 2
+    outer = [each for each in disassembled(code) if each.target is not None and each.target < inner.instructions[0].address]
+
+    def seen(*addresses: int) -> list[tuple[int, bytes]]:
+        return [(start + at, text[at:at + 16]) for at in addresses] * 40
+
+    for addresses, depth in {(inner.instructions[0].address,): 2, (outer[-1].address,): 1}.items():
+        loop, samples = hot_loop(code, seen(*addresses))
+        assert loop and loop.depth == depth and samples == 40
+        assert {each.address for each in loop.instructions} >= set(addresses)
+    assert hot_loop(code, seen(inner.instructions[0].address)[:9])[1] == 0, "too few"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes samples")
+def test_samples_are_taken_in_the_stage() -> None:
+    sim = simulation("20k-flock", agents=5000)
+    source = {figure.name: figure for figure in why({"": sim}, "interaction", 20)[""]}["instructions"].source
+    assert re.search(r"interact_lanes: (the smallest loop with a third of [\d,]+ samples|its innermost loop)", source)
+
+
 def test_code_without_a_loop() -> None:
     pytest.importorskip("capstone")
     binding.initialize_all_targets()
     machine = binding.Target.from_triple("x86_64-linux-gnu").create_target_machine()
     module = binding.parse_assembly("define i32 @one() {\n ret i32 1\n}")
-    assert hot_loop(machine.emit_object(module)) == (None, False)
+    assert hot_loop(machine.emit_object(module)) == (None, 0)
 
 
 @pytest.mark.parametrize(("text", "kind", "bits"), [

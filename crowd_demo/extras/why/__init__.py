@@ -146,6 +146,10 @@ ONE_NUMBER = re.compile(  # of a vector register
     r"|v?mov[dq]$|v?p(ins|ext)r|v?cvt\w*2si$|v?cvtsi2\w+$")
 
 
+Place = tuple[int, bytes]
+"""Where a thread was in memory, and the code there."""
+
+
 class Instruction(NamedTuple):
     address: int
     text: str
@@ -187,24 +191,23 @@ class MachineLoop(NamedTuple):
                     if each.kind == "arithmetic" and each.address in self.weights), default=0) or 1
 
 
-def hot_loop(code: bytes, places: Sequence[int] = ()) -> tuple[MachineLoop | None, bool]:
-    """Return the hot loop of a kernel's object file, if it has one, and whether samples show that it is hot.
+def hot_loop(code: bytes, places: Sequence[Place] = ()) -> tuple[MachineLoop | None, int]:
+    """Return the hot loop of a kernel's object file, if it has one, and how many samples in the kernel show that.
 
-    It is the smallest loop with a third of the samples that lie in the kernel, if these are enough, else the innermost
-    one that is nested deepest, and of several the one with most arithmetic. Raises ImportError without Capstone.
+    It is the smallest loop with a third of these, if they are enough. Else it is the innermost one that is nested deepest,
+    and of several the one with most arithmetic. Raises ImportError without Capstone.
     """
     text, instructions = text_in(code), list(disassembled(code))
-    starts = Counter(place - text.find(there) for place in places if text.count(there := ctypes.string_at(place, ALIKE)) == 1)
+    starts = Counter(place - text.find(there) for place, there in {*places} if text.count(there) == 1)
     start = max(starts, key=lambda each: starts[each], default=0)
-    seen = Counter(place - start for place in places if start <= place < start + len(text))
-    sampled = seen.total() >= ENOUGH
-    loops = loops_in(instructions, seen if sampled else Counter(each.address for each in instructions))
-    if sampled:
-        hot = [loop for loop in loops if 3 * loop.weight >= seen.total()]
-        return min(hot, key=lambda loop: len(loop.instructions), default=None), True
+    seen = Counter(place - start for place, _ in places if start <= place < start + len(text))
+    if (samples := seen.total()) >= ENOUGH:
+        hot = [loop for loop in loops_in(instructions, seen) if 3 * loop.weight >= samples]
+        return min(hot, key=lambda loop: len(loop.instructions), default=None), samples
+    loops = loops_in(instructions, Counter(each.address for each in instructions))
     begins = [*(loop.instructions[0].address for loop in loops[1:]), 1 << 62][:len(loops)]
     inner = [loop for loop, begin in zip(loops, begins, strict=True) if begin > loop.instructions[-1].address]
-    return max(inner, key=lambda loop: (loop.depth, len(loop.arithmetic), loop.bits), default=None), False
+    return max(inner, key=lambda loop: (loop.depth, len(loop.arithmetic), loop.bits), default=None), 0
 
 
 def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[MachineLoop]:
@@ -425,7 +428,7 @@ def compared(sims: Sequence[Simulation], stage: str, steps: int) -> Iterator[Seq
 
 def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure | None]:
     """Yield the figures of a stage, always the same ones, with None after each part of the work in between."""
-    ms, kernels, works, last, places = yield from measured(sim, stage, steps)
+    ms, kernels, works, places = yield from measured(sim, stage, steps)
     agents, copied, caches = max(sim.agents.count, 1), copy_bandwidth(), sorted(machine_caches().items())[:3]
     yield Figure("time", f"{ms:.2f} ms, {ms * 1e6 / agents:,.0f} ns each" if kernels else NOT_RUN,
                  "Median by the clock, per step and per agent.")
@@ -433,7 +436,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     due, tested, kept = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)[2:]
     yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
                  "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
-    loop, about, source = loop_of(kernels, places)
+    loop, about, source = loop_of([launch for launch, _, _ in kernels], places)
     yield Figure("instructions", about, source, "\n".join(loop.arithmetic[:5]) if loop else "")
     wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
     yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
@@ -442,9 +445,9 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     rate = (read + written) / ms * 1e3 if ms else math.nan
     yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy", rate),
                  f"These bytes by the time. Copying with all threads moves {copied / 1e9:.1f} GB/s here.")
-    missed, reads = list[float](), [each for _, found in last for each in found or ()]
-    followed = last and all(found is not None for _, found in last)
-    some = max((work.due for work, _ in last), default=0) or agents
+    missed, reads = list[float](), [each for _, _, found in kernels for each in found or ()]
+    followed = kernels and all(found is not None for _, _, found in kernels)
+    some = max((work.due for _, work, _ in kernels), default=0) or agents
     for level, (size, ways) in caches:
         cache = sim.config.cache.model_copy(update={"size_kb": size, "ways": ways} if level > 1 else {})
         missed.append(missed_lines(sim, cache, reads, tested / due) / some if followed else math.nan)
@@ -459,7 +462,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
         f"{counts['instructions'] / max(counts['cycles'], 1):.2f} instructions per cycle", *(
             f"{counts[name] / agents / steps:.2f} {name} each" for name in EVENTS if name.endswith("misses"))]),
         "Counted by the processor in whole steps, with perf_event_open.")
-    used = sum(work.read + work.written for work, _ in last) if sim.workers == max_threads() else math.nan
+    used = sum(work.read + work.written for _, work, _ in kernels) if sim.workers == max_threads() else math.nan
     beyond = missed[1] * some * sim.config.cache.line_bytes / max(used, 1)  # a copy is one by all threads
     tiles = sim.terrain.blocked.size * (WORD + len(sim.terrain.destinations))
     if stage in ("sight", "paths") and tiles > 512 * caches[1][1][0]:
@@ -474,16 +477,16 @@ def known(text: str, by: float) -> str:
 
 
 def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, tuple[
-        float, list[Launch], list[Work], list[tuple[Work, Sequence[Read] | None]], list[int]]]:
-    """Make steps; return a stage's ms per step, its kernels, the longest first, their work in each step and in the last one.
+        float, list[tuple[Launch, Work, Sequence[Read] | None]], list[Work], list[Place]]]:
+    """Make steps; return a stage's ms per step, and its kernels, the longest first, with their work when they ran last.
 
-    The last result is where threads were at samples, which are taken in steps before those that are timed.
+    Then follow the work of all steps, and where threads were at samples, which are taken before the steps that are timed.
     """
     watch = StageWatch()
     watch.counters.update(sim.profile.counters)  # a step removes those of the last structure
     sim.profile = watch
-    took, kernels, works = defaultdict[str, list[float]](list), dict[str, Launch](), list[Work]()
-    last = dict[str, tuple[Work, Sequence[Read] | None]]()
+    took, works, places = defaultdict[str, list[float]](list), list[Work](), list[Place]()
+    last = dict[str, tuple[Launch, Work, Sequence[Read] | None]]()
     for _ in range(min(SETTLE, steps)):
         sim.step()
         yield
@@ -498,33 +501,33 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
                 launch.run()
             switch(opened, DISABLE)
             yield
-        places = [place for ring in rings for place in places_in(ring)]
+        with suppress(OSError), Path("/proc/self/mem").open("rb", 0) as memory:
+            places = [(at, memory.read(ALIKE)) for ring in rings for at in places_in(ring) if memory.seek(at)]
     for _ in range(steps):
         for launch in sim.launches():
             begun = time.perf_counter()
             launch.run()
             if watch.running == stage:
                 took[launch.name].append(time.perf_counter() - begun)
-                kernels[launch.name] = launch
-                last[launch.name] = (NO_WORK, None) if sim.on_gpu else work_of(launch, sim)
-                works.append(last[launch.name][0])
+                work, reads = (NO_WORK, None) if sim.on_gpu else work_of(launch, sim)
+                last[launch.name] = launch, work, reads
+                works.append(work)
         yield
     cost = {name: median(times) * len(times) / steps * 1e3 for name, times in took.items()}
-    longest = [kernels[name] for name in sorted(cost, key=lambda name: -cost[name])]
-    return sum(cost.values()), longest, works, [*last.values()], places
+    return sum(cost.values()), [last[name] for name in sorted(cost, key=lambda name: -cost[name])], works, places
 
 
-def loop_of(kernels: Sequence[Launch], places: Sequence[int]) -> tuple[MachineLoop | None, str, str]:
+def loop_of(kernels: Sequence[Launch], places: Sequence[Place]) -> tuple[MachineLoop | None, str, str]:
     """Return the hot loop of the longest kernel if it is known, a text about it, and its source."""
     code = machine_code(kernels[0]) if kernels else None
     name, why_not = kernels[0].name if kernels else "it", "no loop" if code else "code not kept" if kernels else NOT_RUN
-    sampled = False
+    samples = 0
     try:
-        loop, sampled = hot_loop(code, places) if code else (None, False)
+        loop, samples = hot_loop(code, places) if code else (None, 0)
     except ImportError:
         loop, why_not = None, 'pip install "crowd-demo[why]" shows it'
     source = f"In machine code of {name}: " + (
-        f"the smallest loop with a third of {len(places):,} samples of where threads were." if sampled
+        f"the smallest loop with a third of {samples:,} samples of where threads were." if samples
         else "its innermost loop that is nested deepest.")
     return loop, f"{len(loop.instructions)} for {loop.lanes} lane{'s' * (loop.lanes > 1)}" if loop else why_not, source
 
