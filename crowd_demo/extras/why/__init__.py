@@ -71,7 +71,7 @@ CLOCK = SOFTWARE, 0
 SIZE = 112  # of perf_event_attr
 FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read the enabled and the running time too
 FREQUENT, PER_S, PLACE = 1 << 10, 25_000, 1  # samples per second of a thread's time, each with the place in memory
-PAGES, HEAD, SAMPLE, HEADER = 16, 1024, 9, "IHH"  # of samples; where their end is, their type, and what each begins with
+PAGES, SAMPLE, ANY_MODE = 16, np.uint64(9 | 16 << 48), np.uint64(0xFFFF << 32)  # of samples; the head of one, and its mode
 WHY_NOT = {
     **dict.fromkeys((errno.EPERM, errno.EACCES),
                     "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"),
@@ -118,14 +118,10 @@ def switch(opened: Iterable[int], on: int) -> None:
             fcntl.ioctl(file, on, 0)
 
 
-def places_in(samples: mmap.mmap) -> Iterator[int]:
-    """Yield where a thread was at each of its samples."""
-    at, end = mmap.PAGESIZE, mmap.PAGESIZE + struct.unpack_from("Q", samples, HEAD)[0]
-    while at < min(end, len(samples) - SIZE):
-        kind, _, size = struct.unpack_from(HEADER, samples, at)
-        if kind == SAMPLE:
-            yield struct.unpack_from("Q", samples, at + struct.calcsize(HEADER))[0]
-        at += size
+def places_in(samples: mmap.mmap) -> list[int]:
+    """Return where a thread was at each of its samples: what follows their heads."""
+    words = np.frombuffer(samples, np.uint64)
+    return cast("list[int]", words[1:][words[:-1] & ~ANY_MODE == SAMPLE].tolist())
 
 
 # --- machine code -----------------------------------------------------------------------------------------------------
