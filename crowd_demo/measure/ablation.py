@@ -237,7 +237,8 @@ class Measurement(_OfTechniques):
         super().__init__(start, compile_for, picture, limits)
         self.path, self.value, self.other = path, start.techniques[path], other
         self.found: Versus | None = None
-        self.why: Sequence[CardRow] = ()  # of the technique's stage, or of the interaction: the present value first
+        self.why: Sequence[CardRow] = ()  # of this stage: the present value first
+        self.stage = "interaction" if path.startswith(REORDER) else BY_PATH[path].stage
 
     @property
     def done(self) -> bool:
@@ -252,12 +253,11 @@ class Measurement(_OfTechniques):
         for text in self._compile_for(crowds.options({})):
             yield Slice(text, 0)
         self.found = yield from self._compared(crowds, self.path, self.other)
-        technique, sims = BY_PATH[self.path], [crowds.variants[name].sim for name in (PRESENT, OTHER)]
-        stage = "interaction" if self.path.startswith(REORDER) else technique.stage
-        for rows in load(WHY)(sims, stage, min(self.found.steps, WHY_STEPS)) if not (
-                sims[0].on_gpu or is_drawn(technique)) else ():
-            self.why = tuple(rows)
-            yield Slice("finding out why", 1.0)
+        if not (is_drawn(BY_PATH[self.path]) or crowds.present.on_gpu):
+            sims = [crowds.variants[name].sim for name in (PRESENT, OTHER)]
+            for rows in load(WHY)(sims, self.stage, min(self.found.steps, WHY_STEPS)):
+                self.why = tuple(rows)
+                yield Slice("finding out why", 1.0)
 
     def comparisons(self) -> dict[str, Comparison]:
         """The technique's stage, if it ran in all crowds, the step and the frame; empty until the measurement is over."""
@@ -273,15 +273,16 @@ class Measurement(_OfTechniques):
                          [(name, *found.cells()) for name, found in self.comparisons().items()])
 
     def notes(self) -> Sequence[str]:
-        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other), *(
-            f"{row.name}: {' | '.join(dict.fromkeys(row[1:3]))}" for row in self.why)] if self.found else []
+        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other), *[
+            f"{self.stage}, {hud_word(self.value)} | {hud_word(self.other)}:"] * bool(self.why), *(
+                f"{row.name}: {' | '.join(dict.fromkeys(row[1:3]))}" for row in self.why)] if self.found else []
 
     def record(self) -> dict[str, object]:
         """The present value against the other one, if it was measured to its end."""
         return {**self._head("measurement"), "technique": self.path, "value": self.value, "other": self.other,
                 "complete": self.done, **(self.found.record() if self.found else {}),
-                "why": [{"name": row.name, "value": row.before, "other": row.after, "source": row.source}
-                        for row in self.why]}
+                "explained_stage": self.stage, "why": [{"name": row.name, "value": row.before, "other": row.after, "source": row.source}
+                                                       for row in self.why]}
 
 
 # --- each technique --------------------------------------------------------------------------------------------------
