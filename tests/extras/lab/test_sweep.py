@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,13 @@ def test_every_technique_can_be_swept(path: str, capsys: pytest.CaptureFixture[s
     assert len(table[path]) == len(BY_PATH[path].choices) == len(table["state hash"])
     if path in ("cull", "blitter"):
         assert len(set(table["picture"])) == 1
+
+
+def test_the_record_says_why(tmp_path: Path) -> None:
+    for path, names in {"simd": ["time", "pairs", "instructions"], "cull": []}.items():
+        assert main([*SMALL, path, "--report", str(tmp_path / path)]) == 0
+        for result in json.loads((tmp_path / path).read_text("utf-8"))["results"]:
+            assert [figure["name"] for figure in result["why"]][:3] == names
 
 
 def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
