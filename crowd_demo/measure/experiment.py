@@ -9,8 +9,8 @@ JSON, written by `--report` of `sweep`, `ablate`, `largest`, `validate` and othe
 `step_ms`, `stages_ms`, `counters` and `state_hash`. For the step and each stage it has an estimate: `ms`, `ratio` and
 `noise`, each `{value, low, high}` with null for an unknown value, and `verdict`: `faster`, `slower`, `no difference`
 or `unknown`. In `measurement` and `ablation` `ms` is the time with the current value. The `other` value is compared with
-it for the `step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). Experiments have
-`complete`: false if stopped early.
+it for the `step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). In `sweep` and
+`measurement` `why` has figures of a stage. Experiments have `complete`: false if stopped early.
 """
 
 from __future__ import annotations

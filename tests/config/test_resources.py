@@ -113,13 +113,6 @@ def test_a_shipped_configuration_says_in_twelve_words_what_one_sees_and_has_a_hi
         assert hint in [event.hand for event in config.events]
 
 
-def test_comments_are_read_from_the_beginning_of_any_file(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_bytes(b"# yaml-language-server: x\nagents: 5\n# Watch: the \xff sky.\n# Try: simd, wait, see\n# Mine.\n# M.\n")
-    assert (about(path), note_of(path, WATCH), note_of(path, TRY)) == ("Mine.", "the \ufffd sky.", "simd, wait, see")
-    assert (about(tmp_path), note_of(tmp_path / "none.yaml", WATCH), note_of(tmp_path, TRY)) == ("", "", "")
-
-
 def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert own_files("configs", []) == {}
@@ -135,22 +128,6 @@ def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
     assert picture_of(path) is None
     (tmp_path / "20k.png").write_bytes(b"")
     assert picture_of(path) == tmp_path / "20k.png"
-
-
-def test_a_checkout_has_its_pictures_whichever_program_opens_its_configurations(tmp_path, monkeypatch):
-    """The README's first command: installed from the checkout, and started in it."""
-    monkeypatch.chdir(tmp_path)
-    for folder in ("configs", "assets/scenarios"):
-        Path(folder).mkdir(parents=True)
-    picture = tmp_path / "assets/scenarios/20k.png"
-    picture.write_bytes(b"")
-    assert picture_of(Path("configs/20k.yaml")) == picture
-
-
-def test_control_characters_of_a_description_are_escaped(tmp_path):
-    (tmp_path / "mine.yaml").write_bytes(b"# A \x1b[31mred\0 one.\n# Watch: \x9b.\n")
-    assert about(tmp_path / "mine.yaml") == r"A \x1b[31mred\x00 one."
-    assert note_of(tmp_path / "mine.yaml", WATCH).isprintable()
 
 
 def test_yml_is_as_good_as_yaml(tmp_path, monkeypatch):

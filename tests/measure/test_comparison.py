@@ -100,12 +100,6 @@ def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
 
 
 @pytest.mark.quick
-def test_nothing_measured_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no block was measured with every variant"):
-        compare({"a": [], "b": []}, {"a": "", "b": ""}, "a", "b")
-
-
-@pytest.mark.quick
 def test_the_record_has_a_version_and_is_json() -> None:
     found = json.loads(json.dumps({**header("test"), **compared(slower=3)["slower"].record()}, allow_nan=False))
     assert (found["version"], found["kind"]) == (VERSION, "test") == (1, "test")
@@ -122,15 +116,6 @@ def test_counters_are_of_all_steps() -> None:
     assert counters_of(log) == {"due": 2, "candidates_per_agent": 5, "registers": 1.5, "sorts": 2, "found_max": 5}
     assert counters_of([{"due": 0.0, "candidates_per_agent": 0.0}]) == {"due": 0, "candidates_per_agent": 0}
     assert counters_of([]) == {}
-
-
-@pytest.mark.quick
-def test_counters_are_of_the_records_that_have_them() -> None:
-    """A frame that is drawn before the first step, or with another structure, knows nothing of agents that were due."""
-    drawn, stepped = {"drawn": 1.0}, {"due": 5.0, "candidates_per_agent": 3.0, "neighbours_per_agent": 2.0, "cells": 7.0}
-    assert counters_of([drawn, stepped]) == counters_of([stepped, stepped]) == stepped
-    assert counters_of([stepped, drawn]) == drawn
-    assert counters_of([{"candidates_per_agent": 4.0}]) == {"candidates_per_agent": 0}
 
 
 def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
@@ -212,8 +197,6 @@ def test_steps_are_cut_into_blocks_enough_for_an_interval(steps: int, wanted: li
 
 # --- medians, intervals and verdicts ---------------------------------------------------------------------------------
 
-QUIET = Interval(1, 0.99, 1.01)
-
 
 def rare(steps: int, every: int, ms: float) -> np.ndarray:
     """Times of a stage that runs every so many steps."""
@@ -228,27 +211,6 @@ def test_the_interval_holds_the_true_median_in_about_95_of_100_cases(blocks: int
     rng = np.random.default_rng(blocks)
     held = [found.low <= 5 <= found.high for found in (median_interval(draw(rng, blocks)) for _ in range(300))]
     assert 0.88 <= np.mean(held) <= 0.995
-
-
-@pytest.mark.quick
-def test_the_interval_narrows_with_more_blocks() -> None:
-    rng = np.random.default_rng(1)
-    widths = [found.high - found.low for found in (median_interval(rng.normal(5, 1, n)) for n in (10, 100, 1000))]
-    assert widths[0] > 2 * widths[1] > 4 * widths[2]
-
-
-@pytest.mark.quick
-def test_the_same_blocks_give_the_same_interval() -> None:
-    values = np.random.default_rng(2).normal(5, 1, 40)
-    found = median_interval(values)
-    assert found == median_interval(values) != median_interval(values, seed=1)
-    assert found.value == np.median(values) and found.low < found.value < found.high
-
-
-@pytest.mark.quick
-def test_of_several_stages_the_medians_add_up() -> None:
-    rows = np.array([[1, 1, 1, 1, 1, 1, 9], [2, 3, 2, 2, 2, 2, 2]], float)
-    assert median_interval(rows).value == 3
 
 
 @pytest.mark.quick

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable, Generator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from crowd_demo.measure.largest import (
 )
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import MODEL, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import TECHNIQUES
 
 CONFIG = load_config("20k-flock")
 
@@ -100,15 +99,6 @@ def test_who_leaves_has_the_rungs_that_were_searched(made_up: list[Config]) -> N
 
 
 @pytest.mark.quick
-def test_where_nothing_fits_the_table_says_so(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "frame_ms", lambda config: 99.0)
-    found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
-    list(found.run())
-    assert found.table().rows == [("as now", "none", "-", "-", "-", "-", "-")]
-    assert found.record()["rungs"][0]["agents"] == 0  # type: ignore[index]
-
-
-@pytest.mark.quick
 def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "frame_ms", lambda config: 1.0)
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
@@ -136,12 +126,6 @@ def test_the_world_grows_with_the_crowd_and_the_view_looks_at_the_same_place() -
     assert (larger.agents, larger.world.width, larger.world.height) == (80_000, 10_400, 10_400)
     assert larger.camera.center == (5200, 5200) and larger.camera.zoom == config.camera.zoom
     assert crowd_of(CONFIG, 5000).camera == CONFIG.camera and crowd_of(config, 20_000) == config
-
-
-@pytest.mark.quick
-def test_a_crowd_of_none_has_no_density() -> None:
-    with pytest.raises(ValueError, match="agents: a crowd of none"):
-        Largest(load_config("20k-flock", {"agents": 0}), [], no_compiling)
 
 
 # --- frames ----------------------------------------------------------------------------------------------------------
@@ -273,30 +257,12 @@ def test_the_lowest_rung_has_every_technique_off_and_the_highest_none() -> None:
 
 
 @pytest.mark.quick
-def test_each_rung_keeps_what_those_below_it_have_switched_on() -> None:
-    found = list(rungs(Optimizations()))
-    for below, rung in pairwise(found):
-        assert rung.adds and rung.options != below.options
-        for path in (path for path, technique in BY_PATH.items() if path != "neighbours" and technique.kind is not MODEL):
-            assert below.options.get(path) in (BY_PATH[path].baseline, rung.options.get(path))
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize("values",
                          [{"avoidance": "push", "overlap_passes": 0}, {"avoidance": "anticipate", "overlap_passes": 3}])
 def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values: dict[str, Value]) -> None:
     assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} >= set(values)
     for rung in present_and_rungs(with_values(Optimizations(), values)):
         assert {path: rung.options.get(path) for path in values} == values
-
-
-@pytest.mark.quick
-def test_on_is_the_present_value_or_else_the_default() -> None:
-    present = with_values(Optimizations(),
-                          {"neighbours": "kd_tree", "simd": False, "stagger.avoidance": 8, "neighbour_limit": "nearest"})
-    found = list(rungs(present))
-    assert found[2].name == "+ neighbours: kd_tree" and found[-1].options.get("neighbour_limit") == "nearest"
-    assert (found[-1].options.get("simd"), found[-1].options.get("stagger.avoidance")) == (True, 8)
 
 
 @pytest.mark.quick

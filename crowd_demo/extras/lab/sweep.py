@@ -14,6 +14,7 @@ from typing import NamedTuple
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.extras.lab.claims.claim import CrowdArm, memory_order
+from crowd_demo.extras.why import FEW_STEPS, figures
 from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, compare, interleave
 from crowd_demo.measure.crowd_variant import all_pairs_s, picture_hash
 from crowd_demo.measure.experiment import aligned, figure_text, header, result_of
@@ -36,10 +37,11 @@ class Swept(NamedTuple):
     result: VariantResult
     measures: dict[str, float]  # counters and locality
     picture_hash: str  # empty where none was drawn
+    why: list[dict[str, str]]  # figures of the technique's stage, if it is one of a step
 
     def record(self) -> dict[str, object]:
         return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
-                **self.result.record()}
+                "why": self.why, **self.result.record()}
 
 
 def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -> Variants:
@@ -71,15 +73,17 @@ def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
     measured = result_of(interleave(variants, block_lengths(steps), WARM_UP))
     hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
     results = compare(measured, hashes, base=next(iter(variants)), repeat=REPEAT)
-    return [_swept(technique, variant, results[name]) for name, variant in variants.items() if name != REPEAT]
+    return [_swept(technique, variant, results[name], steps) for name, variant in variants.items() if name != REPEAT]
 
 
-def _swept(technique: Technique, variant: CrowdArm, result: VariantResult) -> Swept:
+def _swept(technique: Technique, variant: CrowdArm, result: VariantResult, steps: int) -> Swept:
     options = variant.sim.optimizations
     value = options.get(technique.path)
     drawn = variant.variant.picture
     measures = {**result.counters, **memory_order(variant)}
-    return Swept(value, kind_of(technique, value, options.get), result, measures, picture_hash(drawn) if drawn else "")
+    explained = () if drawn else figures(variant.sim, technique.stage, min(steps, FEW_STEPS))
+    why = [figure._asdict() for figure in explained if figure]
+    return Swept(value, kind_of(technique, value, options.get), result, measures, picture_hash(drawn) if drawn else "", why)
 
 
 def record_of(config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> dict[str, object]:

@@ -17,10 +17,8 @@ from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.preferences import HEADER, Preferences, Values, read, user_file
 from crowd_demo.config.keys import Keys
-from crowd_demo.config.loader import ConfigError, ReadConfig, load_config, parse_overrides
+from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import WindowSettings
-from crowd_demo.host.recording.format import with_overrides
-from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
 
@@ -159,16 +157,6 @@ def test_preferences_stand_where_the_configuration_says_nothing(file: Path, tmp_
     assert (window.theme, window.units, window.hud, window.scale) == ("dark", "fps", "full", 2)
     assert (window.width, window.height) == (1000, 720)
     assert Preferences().window(configured("window.width=640")) == configured("window.width=640")
-
-
-def test_a_saved_crowd_leaves_the_preferences_what_its_configuration_did_not_set(file: Path) -> None:
-    preferences = Preferences(written(file, "theme: light\nunits: ms\nscale: 2\n"))
-    snapshot = Simulation(load_config("1k", ["agents=10", "map=null", "window.scale=0.8"])).snapshot()
-    loaded = with_overrides(snapshot, "file", parse_overrides(["window.units=fps"], "--set"))
-    window = preferences.window(loaded.config.window)
-    assert (window.theme, window.units, window.scale) == ("light", "fps", 0.8)
-    recorded = ReadConfig.of(snapshot.config.model_dump(mode="json"), "file").config
-    assert preferences.window(recorded.window).theme == "light"
 
 
 def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path) -> None:
