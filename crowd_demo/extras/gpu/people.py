@@ -52,8 +52,8 @@ from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, Make
 from crowd_demo.sim.interaction.nearest import NeighbourLimits
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe
 from crowd_demo.sim.interaction.strips import accumulate_alone
-from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
+from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.crowding import Prices
 from crowd_demo.sim.terrain.flow_fields import FlowField
@@ -319,7 +319,7 @@ class GpuExchange(MadeOf[ExchangePeople]):
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
         return (crowd.launch(exchange_people_each, agents, columns, agents, destinations_of(crowd, self.stage.areas),
-                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world.tick)),)
+                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world)),)
 
 
 class GpuWalk(GpuMove):

@@ -21,8 +21,8 @@ from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Rules, Tally
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose
-from crowd_demo.sim.neighbours.candidates import holder_of
 from crowd_demo.sim.neighbours.schedule import LONGEST
+from crowd_demo.sim.neighbours.structure import holder_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.state import Columns, views
 

@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.technique_controls import Switcher
-from crowd_demo.host.report import LEAST_FRAMES, Frames, last_second, save_last_second, to_csv
+from crowd_demo.host.report import LEAST_FRAMES, Frames, last_second, to_csv
 from crowd_demo.host.system import YOUNG, collect_young
 from crowd_demo.profile import HISTORY, Profile
 
@@ -90,16 +90,6 @@ def test_what_was_different_in_the_slowest_frame_is_said(clock: Any) -> None:
 
 
 @quick
-def test_nothing_is_said_of_a_second_without_a_slow_frame(clock: Any) -> None:
-    profile = Profile()
-    for _ in range(30):
-        clock.now += 0.01
-        profile.end_frame(10.0)
-    comments, _ = rows(to_csv(*last_second(profile)))
-    assert [line.rpartition(": ")[2] for line in comments[2:]] == ["none", "nothing that is noted", "none", "none"]
-
-
-@quick
 def test_each_long_frame_has_the_cause_that_its_stages_show(clock: Any) -> None:
     profile, causes = Profile(), {7: "HUD", 30: "prices and fields", 31: "meters", 90: "HUD", 95: "thread wake-up"}
     stages = {"HUD": "hud", "prices and fields": "paths", "meters": "meters", "thread wake-up": "blit"}
@@ -113,16 +103,6 @@ def test_each_long_frame_has_the_cause_that_its_stages_show(clock: Any) -> None:
     assert frames.long_frames() == {"HUD": 2, "prices and fields": 1, "meters": 1, "thread wake-up": 1}
     _, found = rows(to_csv(frames, profile.records()))
     assert [row["cause"] for row in found] == frames.causes()
-
-
-@quick
-def test_files_are_numbered_and_told(clock: Any, tmp_path: Path) -> None:
-    for number in (1, 2):
-        told = save_last_second(measured(clock), tmp_path)
-        file = tmp_path / f"crowd-000{number}.csv"
-        assert told == f"saved {file}: the slowest of 50 frames took 45.1 ms (interaction +20.0)"
-    with pytest.raises(ValueError, match="no frame yet"):
-        save_last_second(Profile(), tmp_path)
 
 
 @quick
