@@ -222,14 +222,14 @@ def about_slowest(frames: Frames, records: list[FrameRecord]) -> list[str]:
     at, record = frames.slowest, records[frames.slowest]
     stages = (f"{stage} {excess_ms:+.2f} ({ms:.2f})" for stage, excess_ms, ms in stages_by_excess(frames)
               if round(excess_ms, 2) > 0)
-    long = (f"{cause} {count}" for cause, count in frames.long_frames().items())
     return [
         f"crowd-demo {__version__}: the last {len(records)} frames",
         f"slowest: frame {frames.first + at}, tick {record.tick}, {frames.frame_ms[at]:.2f} ms, {record.steps} steps; median: "
         f"{np.median(frames.frame_ms):.2f} ms, {np.median([other.steps for other in records]):g} steps",
         f"ms more than in the median frame (ms in this one): {', '.join(stages) or 'none'}",
         f"cause: {frames.causes()[at] or 'none'}; happened in it: {'; '.join(record.notes) or 'nothing that is noted'}",
-        f"frames above {LONG} times the running median, by cause: {', '.join(long) or 'none'}",
+        f"frames above {LONG} times the running median, by cause: "
+        f"{', '.join(f'{cause} {count}' for cause, count in frames.long_frames().items()) or 'none'}",
         f"counters unlike their median: {', '.join(unlike(record, records)) or 'none'}",
     ]
 
