@@ -4,7 +4,7 @@ Where two copies of the crowd can take turns, the card shows their times (measur
 where a step is too long for that. Whatever else the machine did is in them, so only a factor that other load seldom
 explains is told.
 
-Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of
+Frames with a note (a switch, compiling, a proof) are left out with their steps: only frames of
 ordinary work are compared. Steps are those since the crowd was last changed from outside, frames those since the view
 was. A stage that runs rarely, such as a sort, counts with its share of the steps (`measure.statistics.cost_of`).
 
