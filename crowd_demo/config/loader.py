@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -19,14 +19,19 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import WIDEST, Config
 from crowd_demo.config.resources import beside, find_config, find_map, list_maps, text_of
+from crowd_demo.config.section import Section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.built_in import READ_PATHS
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import say_once
 
+if TYPE_CHECKING:
+    from crowd_demo.config.maps import MapData
+
 MAX_LINES = 20  # that list mistakes
 _MISSING = object()
 Parsed = TypeVar("Parsed")
+Read = TypeVar("Read", bound=Section)
 
 
 class ConfigError(ValueError):
@@ -149,6 +154,19 @@ def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> tuple[
     return path, data, locations, mistakes
 
 
+def read_section(model: type[Read], name: str | Path,
+                 find: Callable[[str | Path], Path]) -> tuple[Read, dict[KeyPath, Location]]:
+    """Read a file that is one section; return it, and where each key stands. Raises ConfigError with every mistake."""
+    _, data, locations, mistakes = read_keys(name, find)
+    try:
+        found = model.model_validate(data)
+    except ValidationError as error:
+        mistakes += [Mistake(location_of(locations, key), key, text) for key, text in explain(error, model)]
+    if mistakes:
+        raise ConfigError(mistakes)
+    return found, locations
+
+
 def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, list[tuple[KeyPath, str]]]:
     """Validate, leave out what is wrong, and validate again, because a mistake can hide others."""
     mistakes: list[tuple[KeyPath, str]] = []
@@ -229,7 +247,22 @@ def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
         update["world"] = config.world.model_copy(update={"width": width, "height": height})
         if found.exits and "exits" not in config.crowd.model_fields_set and config.crowd.room > 0 and config.crowd.wait_s > 0:
             update["crowd"] = config.crowd.model_copy(update={"exits": found.exits})
-    return config.model_copy(update=update), found.kinds.size, int(found.marks.max()) + 1
+    config = config.model_copy(update=update)
+    return config if shipped else _that_keeps_moving(config, found, path), found.kinds.size, int(found.marks.max()) + 1
+
+
+def _that_keeps_moving(config: Config, found: MapData, path: Path) -> Config:
+    """With as many people as keep moving on the map, unless the configuration says how many; say so if these are more."""
+    if config.behaviour != "crowd" or config.events or config.crowd.exits or found.is_open:
+        return config
+    from crowd_demo.config.capacity import fitting_number
+
+    number = fitting_number(found, config)
+    if "agents" not in config.model_fields_set:
+        return config.model_copy(update={"agents": min(number, config.agents)})
+    if config.agents > number:
+        say_once(f"{path}: more than about {number:,} people jam on this map")
+    return config
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:

@@ -230,7 +230,8 @@ class SetPrices(LookForCrowds):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         nobody = np.zeros(0, np.float32)
-        return world.crowding.launches(world.tick, nobody, nobody, 0, world.terrain.walls)
+        return (*world.crowding.launches(world.tick, nobody, nobody, 0, world.terrain.walls),
+                *self.ways.launches_ahead(world.tick))
 
 
 class AskForFields(MadeOf[MakeFlowFields]):
@@ -384,7 +385,7 @@ def _contact(crowd: GpuCrowd, stage: SmallCells) -> list[Stage]:
 MADE = cast(Made, {  # birds' too
     Glide: lambda crowd, stage: [GpuMove(crowd)],
     CheckSight: lambda crowd, stage: [GpuSight(crowd, stage)],
-    LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices()],
+    LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices(stage.ways)],
     MakeFlowFields: lambda crowd, stage: [AskForFields(crowd, stage), MakeFields(stage.areas)],
     TakeHeadings: lambda crowd, stage: [GpuHeadings(crowd, stage)],
     Admit: lambda crowd, stage: [GpuAdmit(crowd, stage)],

@@ -31,6 +31,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
 from crowd_demo.compute.jit import launch
+from crowd_demo.config.capacity import gaps_between_rows
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.section import UNITS_A_METRE, metres, per_square_metre
@@ -183,7 +184,7 @@ LOOK, BEGIN, WINDOW = 6, 1000, 3000  # steps; gaps are watched in the last WINDO
 HARDLY_S, HARDLY = 3.0, 0.25
 PROGRESS = 2.0 * UNITS_A_METRE
 PLAIN_STEP = 40  # length of a step to a side, in `FlowFields.lengths`
-GAPS, WIDEST, APART = 5, 5.0, 5.0  # busiest gaps; metres
+GAPS, APART = 5, 5.0  # busiest gaps; metres
 
 
 class Gap(NamedTuple):
@@ -204,12 +205,8 @@ class Gap(NamedTuple):
 def gaps_of(blocked: Bytes, tile_m: float) -> Iterator[Gap]:
     """Yield all gaps of a map, blocked uint8[H, W]."""
     for axis, tiles in enumerate((blocked, blocked.T)):
-        free = np.pad((tiles[:-1] == 0) & (tiles[1:] == 0), ((0, 0), (1, 1)))
-        line, first = np.nonzero(free[:, 1:] & ~free[:, :-1])
-        _, last = np.nonzero(~free[:, 1:] & free[:, :-1])
-        for each in zip(line, first, last, strict=True):
-            if (each[2] - each[1]) * tile_m <= WIDEST:
-                yield Gap(axis, *map(int, each))
+        for each in zip(*gaps_between_rows(tiles > 0, tile_m), strict=True):
+            yield Gap(axis, *map(int, each))
 
 
 def ghosts(config: Config) -> Config:

@@ -235,8 +235,8 @@ class People(Behaviour):
         areas = DestinationAreas(world, self.settings, self.agents)
         world.ways, ways_out = areas.ways, WaysOut(areas)
         world.parts += areas.ways, ways_out
-        return (FollowWalls(areas), ways_out, ExchangePeople(areas), CheckSight(), LookForCrowds(), MakeFlowFields(areas),
-                TakeHeadings(), Admit(areas), Walk(areas),
+        return (FollowWalls(areas), ways_out, ExchangePeople(areas), CheckSight(), LookForCrowds(areas.ways),
+                MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas),
                 *contact_passes(self.settings.body, self.settings.shoulders))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:

@@ -15,7 +15,7 @@ from crowd_demo.compute.arrays import Bools, Longs
 from crowd_demo.config.maps import FLOOR, WALL, label_areas
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames, read_source
 from crowd_demo.extras.export.trajectories import FORMATS, area_text, doubled_area, no_room, outlines, steps_between, write
-from crowd_demo.host.recording.saves import write_save
+from crowd_demo.host.recording.format import write_save
 from crowd_demo.sim.actions import SetWalls
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.terrain.tiles import Terrain
