@@ -35,10 +35,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import cache
-from itertools import cycle, zip_longest
+from itertools import cycle, product, zip_longest
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from llvmlite import binding
@@ -50,15 +50,13 @@ from crowd_demo.host.files import write_file
 from crowd_demo.profile import Profile, Timing
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
+from crowd_demo.render.hud.card import CardRow
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, Strips
 from crowd_demo.sim.metrics.locality import BESIDE, TYPICAL, WORD, Read, machine_caches, missed_lines
 from crowd_demo.sim.neighbours.schedule import IdSchedule
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.flow_fields import UNREACHABLE
-
-if TYPE_CHECKING:
-    from crowd_demo.render.hud.card import CardRow
 
 # --- counters of the processor, and samples of where it is ------------------------------------------------------------
 
@@ -100,13 +98,12 @@ def opened_for_threads(files: ExitStack, events: Iterable[tuple[int, int]], per_
     if sys.platform != "linux" or SYSCALL is None:
         raise OSError(0, "only Linux on x86-64 and ARM provides them")
     opened, library = list[int](), ctypes.CDLL(None, use_errno=True)
-    for thread in sorted(int(path.name) for path in Path("/proc/self/task").iterdir()):
-        for kind, config in events:
-            attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, FLAGS | FREQUENT * bool(per_s))
-            if (file := library.syscall(SYSCALL, attributes.ljust(SIZE, b"\0"), thread, -1, -1, 0)) < 0:
-                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-            files.callback(os.close, file)
-            opened.append(file)
+    for thread, (kind, config) in product(Path("/proc/self/task").iterdir(), events):
+        attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, FLAGS | FREQUENT * bool(per_s))
+        if (file := library.syscall(SYSCALL, attributes.ljust(SIZE, b"\0"), int(thread.name), -1, -1, 0)) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        files.callback(os.close, file)
+        opened.append(file)
     return opened
 
 
@@ -395,7 +392,6 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
     """
     from crowd_demo.measure.ablation import REORDER, unsorted
     from crowd_demo.measure.proof import set_values
-    from crowd_demo.render.hud.card import CardRow
 
     if sim.on_gpu or text_of(stage).part != "step":
         about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
@@ -412,8 +408,6 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
 
 def compared(sims: Sequence[Simulation], stage: str, steps: int) -> Iterator[Sequence[CardRow]]:
     """Explain a stage in the next steps of two simulations; yield the rows so far."""
-    from crowd_demo.render.hud.card import CardRow
-
     rows = list[CardRow]()
     for one, other in zip(*(figures(sim, stage, steps) for sim in sims), strict=True):
         if one and other:
