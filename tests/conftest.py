@@ -1,4 +1,5 @@
 """What all tests share. No window is opened but by tests/window, and no example has a deadline: the first one compiles.
+A property has 40 examples, or as many as CROWD_DEMO_EXAMPLES says, unless it asks for another number.
 
 Nobody's preferences are read or written. What a test leaves is freed after its module: a program that is left is a cycle, and
 its worker's thread, which never ends, would keep an arena of glibc's with all that was freed in it.
@@ -22,7 +23,7 @@ M_ARENA_MAX = -8
 with suppress(AttributeError, OSError, TypeError):  # another C library; Windows
     ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
-settings.register_profile("crowd-demo", deadline=None)
+settings.register_profile("crowd-demo", deadline=None, max_examples=int(os.environ.get("CROWD_DEMO_EXAMPLES", "40")))
 settings.load_profile("crowd-demo")
 
 

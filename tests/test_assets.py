@@ -147,13 +147,6 @@ def test_the_state_of_a_person_shows_in_the_shape(people: Pixels) -> None:
 
 
 @pytest.mark.quick
-def test_every_cell_of_a_sheet_is_its_own(people: Pixels, birds: Pixels, hunt: Pixels, tiles: Pixels) -> None:
-    for sheet in (people, birds, hunt, tiles):
-        drawings = {cell.tobytes() for row in sheet for cell in row}
-        assert len(drawings) == sheet.shape[0] * sheet.shape[1]
-
-
-@pytest.mark.quick
 def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pixels) -> None:
     """Across an edge, any two variants differ no more than neighbouring columns (rows) inside a tile do.
 
@@ -194,18 +187,7 @@ def test_states_are_told_apart_by_colour_blind_eyes_and_people_who_walk_are_neut
 
 
 @pytest.mark.quick
-def test_dyes_are_only_where_somebody_is(people: Pixels) -> None:
-    dyes = cells("people_dyes.webp", 48, 64)
-    assert not dyes[people[..., 3] == 0].any() and all((dyes[..., part].max(axis=(2, 3)) >= 232).any() for part in range(4))
-
-
-@pytest.mark.quick
 def test_crates_of_every_tone_stand_out_on_water_to_colour_blind_eyes(sprites: dict[str, Any], tiles: Pixels) -> None:
     water = tiles[sprites["tiles"]["kinds"].index("water")].mean(axis=(0, 1, 2))
     for colour in inks()[:, FACE].tolist():
         assert distance([colour >> 16 & 255, colour >> 8 & 255, colour & 255], water) > 22
-
-
-@pytest.mark.quick
-def test_the_sheets_stay_small() -> None:
-    assert sum((ASSETS / name).stat().st_size for name in FILES) < 1_900_000

@@ -134,10 +134,6 @@ def test_the_type_checker_sees_kernels(tmp_path: Path) -> None:
 
 # --- what others wrote, in one line ----------------------------------------------------------------------------------
 
-class SilentError(Exception):
-    def __str__(self) -> str:
-        raise KeyboardInterrupt
-
 
 @pytest.mark.quick
 def test_what_cannot_be_printed_is_escaped() -> None:
@@ -148,8 +144,3 @@ def test_what_cannot_be_printed_is_escaped() -> None:
 def test_an_error_is_its_kind_and_its_first_line() -> None:
     assert error_line(ValueError("this\nand that")) == "ValueError: this" and error_line(KeyError()) == "KeyError"
     assert error_line(ValueError("\x1b[2J")) == r"ValueError: \x1b[2J" and len(error_line(ValueError("x" * 5000))) == 400
-
-
-@pytest.mark.quick
-def test_an_error_that_cannot_say_what_it_is_has_its_kind() -> None:
-    assert error_line(SilentError()) == "SilentError"

@@ -197,15 +197,6 @@ def test_pickles_and_copies_go_on_alike(settings: dict[str, object]) -> None:
     assert len(hashes) == 1 and all(type(twin) is Simulation for twin in twins)
 
 
-def test_stage_times_can_be_read_after_steps(config: Config) -> None:
-    sim = Simulation(config)
-    assert sim.profile.step_ms() == {}
-    sim.step(61)
-    times = sim.profile.step_ms()
-    assert set(times) == {"index", "reorder", "interaction", "sight", "paths", "admit", "move", "contact"}
-    assert all(ms > 0 for ms in times.values())
-
-
 def test_a_picture_is_an_array_and_leaves_the_crowd_alone(config: Config) -> None:
     sim = Simulation(config)
     sim.step(2)
@@ -239,11 +230,3 @@ def test_a_picture_that_cannot_be_is_one_line(config: Config, monkeypatch: pytes
     monkeypatch.setattr("crowd_demo.config.memory.available_bytes", lambda: 1 << 20)
     with pytest.raises(ValueError, match=r"^a picture of 16,384 x 16,384 pixels needs about 4,096 MB of memory, and 1 MB are"):
         sim.picture(16_384, 16_384)
-
-
-def test_two_simulations_do_not_meet(config: Config) -> None:
-    one, other = Simulation(config), Simulation(config)
-    one.optimizations.neighbours = "none"
-    one.step(5)
-    other.step(5)
-    assert other.optimizations.neighbours == "sorted" and one.state_hash() == other.state_hash()

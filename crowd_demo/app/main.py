@@ -151,7 +151,7 @@ class Session:
 
     def _say_how_it_ended(self, program: Program) -> int:
         """Say how a replay went, what came of a scenario, and whether the recording was written; return an exit code."""
-        from crowd_demo.measure.outcome import asks, lines_of, outcome_of
+        from crowd_demo.app.crowd.crowd_controls import asks, lines_of, outcome_of
 
         if self.player:
             aside = self.options.report == STDOUT
@@ -166,7 +166,7 @@ class Session:
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
         code = self.quitting.code or self._end_trace(code)
-        self.preferences.close()
+        self.preferences.save()
         self._leave_compiling(self.loop)
         if self.worker.busy or any(thread.busy for thread in self.compiling):
             end_process(code)
@@ -190,7 +190,7 @@ class Session:
 
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
-        self.preferences.close()
+        self.preferences.save()
         self._end_trace(FAILED)
         self._leave_compiling(self.loop, LAST_KERNEL_S)
 
@@ -249,8 +249,8 @@ class Session:
 
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
+        from crowd_demo.app.crowd.crowd_controls import as_report, asks, outcome_of
         from crowd_demo.host.report import report, write_report
-        from crowd_demo.measure.outcome import as_report, asks, outcome_of
 
         code = OK
         loop.program.files.finish(WRITE_S)

@@ -6,6 +6,7 @@ thread, which carries them out before its next step, so the window does not wait
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -144,6 +145,7 @@ class Program:
     def collect_news(self) -> None:
         """Take up what the parts have found out since the last frame: files that were written, and the meters' readings."""
         self.files.news()
+        self.preferences.save(time.monotonic())
         while self.preferences.news:
             self.notices.add(self.preferences.news.pop(0))
         if line := self.crowd.timeline.check.result_line(self.sim.dt):

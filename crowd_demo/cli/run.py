@@ -35,8 +35,7 @@ from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
-    from crowd_demo.host.recording.format import Script
-    from crowd_demo.host.recording.saves import Save
+    from crowd_demo.host.recording.format import Save, Script
 
 HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
 SIZE = option("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720")
@@ -100,7 +99,7 @@ def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
     overrides = overrides_of(args, "seed", "threads", "size", "fullscreen")
     if not args.load:
         return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config, None
-    from crowd_demo.host.recording.saves import Save, read_save, with_overrides
+    from crowd_demo.host.recording.format import Save, read_save, with_overrides
 
     saved = Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
     return saved.snapshot.config, saved

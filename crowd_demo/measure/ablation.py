@@ -24,9 +24,7 @@ from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Comparison,
-    Finished,
     block_lengths,
-    collect,
     compare,
     compare_stage,
     interleave,
@@ -34,7 +32,7 @@ from crowd_demo.measure.comparison import (
     without,
 )
 from crowd_demo.measure.crowd_variant import DRAW, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
+from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, mapped, with_progress
 from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value, load
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn, kind_of, strongest
@@ -145,12 +143,8 @@ class ThreeCrowds:
             yield 0.0
             all_s += sum(float(ms.sum()) for ms in variant.run(1).frame.times_ms.values()) * 1e-3
             yield 0.0
-        lengths = limits.blocks(all_s)
-        turns: list[Finished[BlockTimes]] = []
-        for turn in interleave(self.variants, lengths, limits.warm_up(all_s)):
-            turns.append(turn)
-            yield len(turns) / ((len(lengths) + 1) * len(self.variants))
-        return self._found(others, collect(self.variants, turns))
+        timing = interleave(self.variants, limits.blocks(all_s), limits.warm_up(all_s))
+        return self._found(others, (yield from mapped(timing, lambda turn: turn.part)))
 
     def _first_tick(self, others: Values) -> int:
         """The next tick at which every crowd that sorts every so many steps does so."""
@@ -279,10 +273,9 @@ class Measurement(_OfTechniques):
 
     def record(self) -> dict[str, object]:
         """The present value against the other one, if it was measured to its end."""
+        why = [{"name": row.name, "value": row.before, "other": row.after, "source": row.source} for row in self.why]
         return {**self._head("measurement"), "technique": self.path, "value": self.value, "other": self.other,
-                "complete": self.done, **(self.found.record() if self.found else {}),
-                "explained_stage": self.stage, "why": [
-                    {"name": row.name, "value": row.before, "other": row.after, "source": row.source} for row in self.why]}
+                "complete": self.done, **(self.found.record() if self.found else {}), "explained_stage": self.stage, "why": why}
 
 
 # --- each technique --------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ Compile = Callable[[Optimizations], Iterator[str]]
 """Compiles the kernels that these techniques need, one after the other; yields a line before each."""
 
 Part = TypeVar("Part")
+Made = TypeVar("Made")
 Result = TypeVar("Result")
 
 
@@ -86,7 +87,7 @@ def with_progress(parts: Generator[float, None, Result], text: str, done: float 
     return mapped(parts, lambda part: Slice(text, done + part * share))
 
 
-def mapped(parts: Generator[Part, None, Result], made: Callable[[Part], Slice]) -> Generator[Slice, None, Result]:
+def mapped(parts: Generator[Part, None, Result], made: Callable[[Part], Made]) -> Generator[Made, None, Result]:
     """Yield what is made of each slice of a part; return what the part returns."""
     while True:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +62,6 @@ def test_in_a_long_step_one_esc_asks_at_once(
     driven.frames()
     assert asked == [True, True], "in the middle of the step, and at the end of the frame"
     assert driven.program.running
-
-
-def test_a_report_waits_for_the_frame_as_long_as_frames_take(
-        driven: Driven, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """On a busy machine that may be seconds."""
-    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.01)
-    monkeypatch.setattr(driven.program.sim, "step", lambda: time.sleep(0.6))
-    driven.loop.options = replace(driven.loop.options, report=tmp_path / "report.json")
-    driven.frames(2)
-    later(0.2, "escape", "escape")
-    driven.frames()
-    assert not driven.program.running and not driven.loop.abandoned
 
 
 class Slow:
@@ -152,18 +139,3 @@ def test_a_long_step_is_all_that_a_frame_makes_and_told_in_the_title(driven: Dri
     driven.frames()
     assert titles == [f"{driven.config.window.title} - a step takes long"]
     assert pygame.display.get_caption()[0] == driven.config.window.title
-
-
-def test_events_are_not_read_while_the_worker_draws(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new size among them would free the surface that is drawn on."""
-    unread = []
-
-    def draw_slowly(*_: Any) -> None:
-        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F1, mod=0))
-        time.sleep(0.3)
-        unread.append(pygame.event.peek(pygame.KEYDOWN, pump=False))
-
-    assert driven.program.crowd.scene
-    monkeypatch.setattr(driven.program.crowd.scene, "draw", draw_slowly)
-    driven.frames(2)
-    assert unread == [True, True] and driven.program.dialogs.top

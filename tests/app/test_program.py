@@ -1,24 +1,33 @@
-"""Every key does what it says, in a program that runs."""
+"""The program: its parts, actions, numbers, configurations and end."""
 
 from __future__ import annotations
 
 import gc
+import json
+import os
+import re
+import subprocess
+import sys
 from collections import Counter
-from functools import partial
+from inspect import signature
+from operator import attrgetter
 from pathlib import Path
 
 import pygame
 import pytest
-from driven import Driven
+from driven import Driven, without_progress
 
-from crowd_demo.app.crowd.crowd_controls import ROUND, agents_of, next_of
+from crowd_demo.app.crowd.crowd_controls import agents_of
+from crowd_demo.app.dialogs.dialog import Question
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
+from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.loader import load_config
+from crowd_demo.config.resources import list_configs
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.sim.actions import Populate, Switch
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, no_effect
+from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
@@ -35,32 +44,6 @@ def test_the_key_of_a_technique_turns_it_off_and_on_or_goes_through_its_choices(
         driven.press(technique.key, 0 if has_off else pygame.KMOD_LSHIFT)
         driven.settle()
         assert get(technique.path) == value
-
-
-@pytest.mark.parametrize("ways_off", [(), ("3",), ("shift 3",) * 2], ids=["menu", "key", "Shift"])
-def test_a_technique_goes_back_on_with_the_value_that_it_had_before(driven: Driven, ways_off: tuple[str, ...]) -> None:
-    driven.press("3", pygame.KMOD_LSHIFT)
-    driven.press("3", pygame.KMOD_LSHIFT)
-    assert driven.program.techniques.value("reorder.when") == "drift"
-    for key in ways_off:
-        driven.press("3", pygame.KMOD_LSHIFT if "shift" in key else 0)
-    if not ways_off:
-        driven.program.techniques.choose(BY_PATH["reorder.when"], "off")
-    assert driven.program.techniques.value("reorder.when") == "off"
-    driven.press("3")
-    driven.settle()
-    assert driven.program.sim.optimizations.reorder.when == ("every" if ways_off[1:] else "drift")
-
-
-@pytest.mark.parametrize(("path", "key", "on"), [
-    ("cull", "7", "grid"), ("overlap_passes", "j", 2), ("simd", "2", True)])
-def test_a_technique_that_is_configured_off_goes_on_with_its_default(path: str, key: str, on: str) -> None:
-    driven = Driven(f"optimizations.{path}={'false' if path == 'simd' else BY_PATH[path].baseline}")
-    driven.press(key)
-    driven.settle()
-    assert driven.program.sim.optimizations.get(path) == on
-    driven.press(key)
-    assert driven.program.techniques.value(path) == BY_PATH[path].baseline
 
 
 def test_the_list_of_choices_says_what_the_key_does(driven: Driven) -> None:
@@ -122,18 +105,6 @@ def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkey
     assert driven.program.notices.present()[-1].startswith("side by side: 150 agents: needs about")
 
 
-def test_keys_go_through_round_numbers_of_agents() -> None:
-    more, fewer = (partial(lambda way, count: int(next_of(ROUND, count, way)), way) for way in (1, -1))
-    assert [more(0), more(1), more(9), more(33_333), more(32_000_000)] == [1, 2, 10, 40_000, 32_000_000]
-    assert more(more(more(20_000))) == 40_000 and fewer(fewer(fewer(40_000))) == 20_000
-    assert [fewer(0), fewer(1), fewer(10), fewer(33_333), fewer(1_000_000)] == [0, 0, 9, 30_000, 800_000]
-    count, counts = 0, set()
-    while count < 32_000_000:
-        counts.add(count := more(count))
-        assert fewer(more(count)) == count or count == 32_000_000
-    assert {10, 100, 1000, 5000, 20_000, 40_000, 100_000, 1_000_000} < counts and len(counts) < 80
-
-
 @pytest.mark.parametrize(("text", "count"), [
     ("40000", 40_000), ("40,000", 40_000), ("40 000", 40_000), ("40k", 40_000), ("1.5M", 1_500_000), ("0", 0), ("007", 7),
     *dict.fromkeys(["", "k", "4O", "-5", "40.000", "1.5", "1e4", "50m", "9" * 20]).items()])
@@ -156,17 +127,6 @@ def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
     driven.press("a", pygame.KMOD_CTRL)
     driven.keys("1", "escape")
     assert driven.program.sim.agents.count == 2205 and not driven.program.dialogs.top and driven.program.running
-
-
-def test_the_number_of_agents_can_be_dragged_and_counts_once_a_frame(driven: Driven) -> None:
-    for _ in range(5):
-        driven.program.controls.drag_agents(2)
-    driven.frames()
-    assert driven.program.sim.agents.count == 400 == driven.program.crowd.agents_asked
-    assert [action for _, action in driven.program.sim.history] == [Populate(400)]
-    driven.program.controls.drag_agents(-1)
-    driven.frames()
-    assert driven.program.sim.agents.count == 380
 
 
 @pytest.mark.parametrize("path", ["neighbours", "neighbour_limit"])
@@ -233,15 +193,6 @@ def test_neither_what_is_shown_nor_exact_techniques_change_the_crowd(driven: Dri
     assert sim.state_hash() == alone.state_hash()
 
 
-def test_a_picture_requested_in_the_frame_of_quitting_is_still_saved(driven: Driven, tmp_path: Path) -> None:
-    driven.press("f1")
-    tick = driven.program.sim.tick
-    pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))
-    driven.post(pygame.QUIT)  # whatever is open
-    assert [path.name for path in tmp_path.iterdir()] == ["crowd-0001.png"]
-    assert driven.program.sim.tick == tick
-
-
 def test_restarts_and_switches_leave_nothing_behind(driven: Driven) -> None:
     """After many of them there are as many objects of each of our types as after a few."""
     few, many = (objects_after(driven, presses) for presses in (5, 20))
@@ -267,10 +218,145 @@ def test_a_run_without_a_report_keeps_no_times_of_its_frames(driven: Driven, mon
     assert not driven.loop.recorder.frames().frame_ms.size
 
 
-@pytest.mark.parametrize(("size", "zoom"), [
-    ((800, 600), 0.4), ((1280, 720), 0.4), ((2560, 1440), 2560 / 5200), ((2560, 2600), 0.5)])
-def test_the_picture_of_a_world_larger_than_a_usual_window_fills_a_large_one(size: tuple[int, int], zoom: float) -> None:
-    driven = Driven("agents=20", f"window.width={size[0]}", f"window.height={size[1]}", "map=citadel", "camera.zoom=0.4",
-                    config="20k")
-    camera = driven.program.camera
-    assert camera.zoom == pytest.approx(zoom) and (camera.x, camera.y) == (2600, 2600)
+# --- An action is one entry of the registry: all lists of actions derive from it -------------------------------------
+
+ONE_MORE = """
+from crowd_demo.registry import actions
+wave = ("controls.populate", 7)
+actions.PROGRAM["wave"] = actions.ActionEntry(("f13",), "all agents wave", wave, heading="Time", changes=True)
+from driven import Driven
+from crowd_demo.cli import main
+from crowd_demo.config.model import Config
+main(["--list-keys"])
+print(Config.model_json_schema()["$defs"]["Keys"]["properties"]["wave"])
+driven = Driven()
+driven.press("f1")
+print([(row.group, row.text, row.detail) for row in driven.status().view.rows if "wave" in row.text])
+driven.press("escape")
+driven.program.menus.open_main()
+driven.keys(*"wave")
+print([(row.group, row.text, row.detail) for row in driven.status().view.rows if "wave" in row.text])
+driven.keys("escape", "escape", "f13")
+print(driven.program.sim.agents.count)
+"""
+
+
+def test_every_action_calls_a_method_that_takes_its_arguments(driven: Driven) -> None:
+    for name, action in ACTIONS.items():
+        for method, *arguments in filter(None, (action.do, action.shifted)):
+            assert signature(attrgetter(str(method))(driven.program)).bind(*arguments), name
+
+
+def test_one_entry_adds_an_action_to_keys_lists_schema_help_and_menu() -> None:
+    done = subprocess.run([sys.executable, "-c", ONE_MORE], cwd=Path(__file__).parents[1], capture_output=True,
+                          encoding="utf-8", check=True)
+    assert "  f13           wave               all agents wave\n" in done.stdout
+    schema, in_help, in_menu, agents = done.stdout.splitlines()[-4:]
+    assert "'default': ['f13'], 'description': 'all agents wave'" in schema
+    assert in_help == in_menu == "[('Time', 'all agents wave', 'F13')]" and agents == "7"
+
+
+# --- Every shipped configuration runs as its user would run it -------------------------------------------------------
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.parametrize("name", list(list_configs()))
+def test_a_few_frames_of_each_configuration(name: str, tmp_path: Path) -> None:
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "crowd_demo", "--config", f"{name}.yaml", "--headless", "--frames", "3", "--report", "-"]
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, encoding="utf-8")
+    assert (done.returncode, without_progress(done.stderr)) == (0, "")
+    report = json.loads(done.stdout)
+    assert report["frames"] == 3 and len(report["state_hash"]) == 32
+    assert report["counters"]["visible"] > 0
+    if not load_config(name).life.births_per_s:
+        assert report["agents"] == load_config(name).agents
+
+
+# --- Esc closes what is open, then asks once; what answers, and what never asks --------------------------------------
+
+def is_asking(driven: Driven) -> bool:
+    """Is there a question to which Esc says yes?"""
+    return isinstance(driven.program.dialogs.top, Question)
+
+
+@pytest.mark.parametrize("answer", ["escape", "return", "enter"])
+def test_esc_closes_what_is_open_then_asks_and_esc_or_enter_leave(driven: Driven, answer: str) -> None:
+    driven.keys("f1", "escape")
+    assert not driven.program.dialogs.top
+    driven.keys("f6", "escape")
+    assert not driven.program.inspector.active and not driven.program.dialogs.top
+    driven.press("escape")
+    assert is_asking(driven) and driven.program.running
+    driven.press(answer)
+    assert not driven.program.running
+
+
+def test_another_key_goes_on_and_does_nothing_else(driven: Driven) -> None:
+    driven.keys("escape", "left shift")
+    assert is_asking(driven)
+    driven.press("space")
+    assert driven.program.running and not is_asking(driven) and not driven.program.crowd.paused
+    driven.press("escape")
+    assert is_asking(driven)
+
+
+@pytest.mark.parametrize(("row", "leaves"), [("0", True), ("1", False), ("", False)])
+def test_a_click_on_an_answer_gives_it_and_one_elsewhere_goes_on(driven: Driven, row: str, leaves: bool) -> None:
+    driven.press("escape")
+    driven.drag(driven.find("row", row) if row else driven.find())
+    assert not is_asking(driven) and driven.program.running is not leaves
+
+
+def test_a_run_of_a_number_of_frames_never_asks() -> None:
+    driven = Driven(frames=100)
+    driven.press("escape")
+    assert not driven.program.running
+
+
+# --- Keys that lower and raise the number of the technique touched last ----------------------------------------------
+
+@pytest.mark.parametrize(("key", "path", "lower", "higher"), [
+    ("e", "reorder.every", 280, 320), ("v", "reorder.drift", 0.95, 1.1), ("4", "stagger.avoidance", 3, 5),
+    ("l", "leaf_size", 60, 70),
+])
+def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
+        driven: Driven, key: str, path: str, lower: float, higher: float) -> None:
+    driven.press(key)
+    driven.press("[")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(path) == lower
+    driven.keys("]", "]")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(path) == higher
+    assert driven.status().touched == path
+    assert any(f": {higher}" in notice for notice in driven.status().notices)
+
+
+def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) -> None:
+    driven.program.sim.optimizations.stagger.avoidance = 16
+    driven.press("]")
+    assert driven.status().notices == ["stagger avoidance: 16, the most"]
+    assert not driven.program.sim.history
+    driven.press("7")
+    driven.settle()
+    driven.press("[")
+    assert driven.status().notices[-1] == "culling has no number to change"
+    assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
+    driven.program.techniques.touched = "leaf_size"
+    driven.press("]")
+    assert driven.status().notices[-1] == "leaf size: 34. No effect now: needs neighbours kd_tree or aabb_tree."
+
+
+@pytest.mark.parametrize(("key", "why"), [
+    ("l", "needs neighbours kd_tree or aabb_tree"), ("v", "needs reorder drift"), ("x", "no agent is born or dies here"),
+    ("z", "install it with pip|there is no NVIDIA GPU|this behaviour has no kernels|old")])
+def test_the_key_of_a_technique_without_effect_says_why_and_begins_no_card(driven: Driven, key: str, why: str) -> None:
+    driven.program.cards.on = True
+    driven.press(key)
+    driven.settle()
+    driven.frames(3)
+    assert re.search(rf": .+\. No effect now: ({why})", driven.status().notices[-1])
+    assert driven.program.sim.history and driven.program.cards.trial is None
+    assert re.search(why, no_effect(driven.program.techniques.touched, driven.program.sim.situation))

@@ -95,16 +95,6 @@ def test_the_key_skips_colours_that_tell_nothing_here_and_the_menu_says_so(drive
     assert not driven.status().legend and "colours: looks, agents as they look" in driven.status().notices
 
 
-def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:
-    driven.press("f11")
-    assert driven.program.fullscreen
-    driven.press("f11")
-    assert not driven.program.fullscreen and driven.program.camera.size == (640, 360)
-    pygame.display.set_mode((800, 450), pygame.RESIZABLE, 32)
-    driven.frames()
-    assert driven.program.camera.size == (800, 450)
-
-
 def seen_world(driven: Driven) -> tuple[float, float, float, float]:
     """Where the window has the whole world: left, top, right, bottom in pixels."""
     camera = driven.program.camera
@@ -116,36 +106,6 @@ def is_free(driven: Driven) -> bool:
     left, top, right, bottom = seen_world(driven)
     hud = driven.program.hud
     return not any(hud.target_at(x, y) for x in np.linspace(left, right, 40) for y in np.linspace(top, bottom, 40))
-
-
-def test_a_world_without_a_map_fills_the_window_behind_the_panels() -> None:
-    driven = Driven(*LARGE, "world={width: 1600, height: 900}")
-    driven.frames(2)
-    for _ in range(2):
-        assert driven.program.hud.panels
-        assert seen_world(driven) == pytest.approx((0.015 * 1280, 0.015 * 720, 0.985 * 1280, 0.985 * 720))
-        driven.program.camera.look_at(0, 0, 3.0)
-        driven.press("home")
-
-
-def test_a_fitted_world_fits_again_when_panels_come_and_go_until_the_view_is_moved() -> None:
-    driven = Driven(*LARGE, "map=plaza", "window.hud=full")
-    driven.frames(2)
-    opened, fits = driven.program.camera.view_rect(), {}
-    assert driven.program.hud.panels and is_free(driven)
-    for _ in range(3):
-        driven.press("tab")
-        driven.frames()
-        fits[driven.program.panels.now.hud] = seen_world(driven)
-    assert driven.program.camera.view_rect() == opened and is_free(driven)
-    _, top, _, bottom = fits["off"]
-    assert bottom - top == pytest.approx(0.97 * 720), "the whole window, without a HUD"
-    driven.program.camera.pan(1, 0)
-    moved = driven.program.camera.view_rect()
-    for _ in range(3):
-        driven.press("tab")
-        driven.frames()
-        assert driven.program.camera.view_rect() == moved
 
 
 @pytest.mark.parametrize(("hud", "name", "least", "most"), [("full", "queues", 300, 800), ("off", "rope", 1000, 1280)])

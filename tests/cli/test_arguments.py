@@ -3,7 +3,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -272,37 +271,11 @@ def test_a_crash_is_one_line_that_names_a_file_with_the_traceback(fails, capsys,
 
 
 @pytest.mark.quick
-def test_a_crash_without_a_place_for_the_log_is_still_one_line(fails, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
-    fails(ZeroDivisionError())
-    assert main(["--config", "20k-flock"]) == 1
-    assert capsys.readouterr().err.startswith("crowd-demo: crashed: ZeroDivisionError (no log could be written")
-
-
-@pytest.mark.quick
 def test_a_crash_while_debugging_is_a_traceback(fails, monkeypatch):
     monkeypatch.setenv("CROWD_DEMO_DEBUG", "1")
     fails(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         main(["--config", "20k-flock"])
-
-
-@pytest.mark.quick
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, tmp_path, number, code):
-    """Here it comes while the configuration is read."""
-    wanted = getattr(signal, number)
-    before = signal.getsignal(wanted)
-    signal.signal(wanted, signal.SIG_DFL)
-    try:
-        monkeypatch.setattr("crowd_demo.cli.run._source", lambda *_: signal.raise_signal(wanted))
-        assert main(["--report", str(tmp_path / "a.json")]) == code
-        assert signal.getsignal(wanted) == signal.SIG_DFL
-    finally:
-        signal.signal(wanted, before)
-    assert capsys.readouterr().err == f"crowd-demo: left before loading: not written: --report {tmp_path / 'a.json'}\n"
 
 
 # --- standard output and error that are full, closed or read in part, and files that are none ------------------------
@@ -314,12 +287,6 @@ def test_a_folder_that_takes_no_files_is_told_before_the_run(started, errors_of,
     (line,) = errors_of("--config", "20k-flock", option, "/proc/x.png")
     assert line.startswith(f"{option}: /proc/x.png cannot be written: ")
     assert started == []
-
-
-@pytest.mark.quick
-def test_looking_whether_a_place_can_be_written_leaves_nothing_there(started, tmp_path):
-    assert main(["--config", "20k-flock", "--report", str(tmp_path / "a.json")]) == 0
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_reader_that_leaves_early_is_no_mistake():
@@ -363,12 +330,6 @@ def test_closed_or_full_standard_error_changes_no_exit_code():
     assert shell("PROGRAM --config nowhere 2>&- | cat; exit ${PIPESTATUS[0]}") == (2, "")
     if sys.platform == "linux":
         assert shell("PROGRAM --config nowhere 2>/dev/full") == (2, "")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
-def test_readers_that_leave_early_are_no_mistake_of_any_list():
-    for option in ("--help", "--list-configs", "--list-keys", "--print-schema"):
-        assert shell(f"PROGRAM {option} | true; exit ${{PIPESTATUS[0]}}") == (0, "")
 
 
 @pytest.mark.quick

@@ -1,9 +1,11 @@
 """The kernel cache: every damage is a miss, a folder that cannot be written costs one line, an empty variable is unset."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,23 +67,37 @@ def start(tmp_path: Path) -> Started:
     return Started(tmp_path)
 
 
-def test_a_second_start_loads_what_the_first_one_compiled(start: Started) -> None:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Started:
+    """A first start, whose kernels are copied to `kept`."""
+    start = Started(tmp_path_factory.mktemp("started"))
     assert start() == (["right", "compiled", "True"], [])
-    written = {path: path.stat().st_mtime_ns for path in start.files()}
-    assert start() == (["right", "loaded", "True"], [])
-    assert written == {path: path.stat().st_mtime_ns for path in start.files()} and written
+    shutil.copytree(start.kernels, start.folder / "kept")
+    return start
 
 
-@pytest.mark.parametrize("damage", [
-    lambda content: content[:len(content) // 2], lambda content: content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]])
-def test_a_damaged_file_is_said_once_and_compiled_again(start: Started, damage) -> None:
-    start()
-    for path in start.files():
-        path.write_bytes(damage(path.read_bytes()))
-    printed, (said,) = start()
+@pytest.fixture
+def compiled(first: Started) -> Iterator[Started]:
+    """Starts that find what a first one has compiled."""
+    shutil.rmtree(first.kernels)
+    shutil.copytree(first.folder / "kept", first.kernels)
+    yield first
+    first.folder.chmod(0o700)
+
+
+def test_a_second_start_loads_what_the_first_one_compiled(compiled: Started) -> None:
+    written = {path: path.stat().st_mtime_ns for path in compiled.files()}
+    assert compiled() == (["right", "loaded", "True"], [])
+    assert written == {path: path.stat().st_mtime_ns for path in compiled.files()} and written
+
+
+def test_a_damaged_file_is_said_once_and_compiled_again(compiled: Started) -> None:
+    for path in compiled.files():
+        path.write_bytes(path.read_bytes()[:-9])
+    printed, (said,) = compiled()
     assert printed == ["right", "compiled", "True"]
-    assert said.startswith(f"crowd-demo: a damaged file in {start.kernels}") and "is compiled again" in said
-    assert start() == (["right", "loaded", "True"], [])
+    assert said.startswith(f"crowd-demo: a damaged file in {compiled.kernels}") and "is compiled again" in said
+    assert compiled() == (["right", "loaded", "True"], [])
 
 
 @pytest.mark.quick
@@ -124,10 +140,9 @@ def test_a_file_of_another_key_with_the_same_name_is_not_taken(tmp_path: Path, m
 
 @unix
 def test_without_room_kernels_are_compiled_and_not_kept(start: Started) -> None:
-    for _ in range(2):
-        printed, (said,) = start(before=NO_ROOM)
-        assert printed == ["right", "compiled", "False"]
-        assert said.startswith(f"crowd-demo: compiled kernels cannot be kept in {start.kernels}")
+    printed, (said,) = start(before=NO_ROOM)
+    assert printed == ["right", "compiled", "False"]
+    assert said.startswith(f"crowd-demo: compiled kernels cannot be kept in {start.kernels}")
     assert [path for path in start.files("*") if path.is_file()] == []
 
 
@@ -139,20 +154,19 @@ def test_others_can_neither_read_nor_write_what_is_kept(start: Started) -> None:
     assert len(folders) > 3 and {path.stat().st_mode & 0o777 for path in folders} == {0o700}
 
 
-@pytest.mark.parametrize("unsafe", ["above", "folder", "version", "group", "owner"])
-def test_kernels_that_others_could_have_written_are_not_loaded(start: Started, unsafe: str) -> None:
+@pytest.mark.parametrize("unsafe", ["above", "version", "group", "owner"])
+def test_kernels_that_others_could_have_written_are_not_loaded(compiled: Started, unsafe: str) -> None:
     if sys.platform == "win32":
         pytest.skip("no permissions of folders")
-    start()
-    (version,) = (path for path in start.kernels.iterdir() if path.is_dir())
-    path = {"above": start.folder, "version": version}.get(unsafe, start.kernels)
+    (version,) = (path for path in compiled.kernels.iterdir() if path.is_dir())
+    path = {"above": compiled.folder, "version": version}.get(unsafe, compiled.kernels)
     if unsafe == "owner":
         if os.geteuid() != 0:
             pytest.skip("only root can give a folder away")
         os.chown(path, 12345, -1)
     else:
         path.chmod(0o770 if unsafe == "group" else 0o777)
-    printed, (said,) = start()
+    printed, (said,) = compiled()
     assert printed == ["right", "compiled", "False"]
     assert said.startswith(f"crowd-demo: other users can write to {path}, so kernels from there could be their code")
 
@@ -163,21 +177,16 @@ def test_a_sticky_folder_may_hold_a_private_one(start: Started) -> None:
     start.kernels.chmod(0o1777)
     assert start() == (["right", "compiled", "True"], [])
     assert start() == (["right", "loaded", "True"], [])
-    (version,) = (path for path in start.kernels.iterdir() if path.is_dir())
-    version.chmod(0o1777)
-    assert start()[0] == ["right", "compiled", "False"]
 
 
 @unix
-def test_without_room_kernels_are_loaded_all_the_same(start: Started) -> None:
-    start()
-    assert start(before=NO_ROOM) == (["right", "loaded", "False"], [])
+def test_without_room_kernels_are_loaded_all_the_same(compiled: Started) -> None:
+    assert compiled(before=NO_ROOM) == (["right", "loaded", "False"], [])
 
 
-@pytest.mark.parametrize(("name", "why"), [("kernels", "Not a directory"), ("k" * 300, "File name too long")])
-def test_a_folder_that_cannot_be_made_costs_a_line(start: Started, name: str, why: str) -> None:
-    printed, (said,) = start(kernels=Path(os.devnull if why[0] == "N" else start.folder) / name)
-    assert printed == ["right", "compiled", "False"] and said.endswith(why)
+def test_a_folder_that_cannot_be_made_costs_a_line(start: Started) -> None:
+    printed, (said,) = start(kernels=Path(os.devnull) / "kernels")
+    assert printed == ["right", "compiled", "False"] and said.endswith("Not a directory")
 
 
 def test_a_folder_that_disappears_is_made_again(start: Started) -> None:
@@ -195,10 +204,10 @@ def test_processes_may_write_at_once(start: Started) -> None:
 
 @unix
 def test_a_start_that_is_killed_while_it_writes_kernels_harms_no_later_one(start: Started) -> None:
-    for files in range(1, 4):
+    for files in (1, 3):
         process = start.begin()
         while process.poll() is None and sum(path.is_file() for path in start.files("*")) < files:
-            pass
+            time.sleep(0.001)
         process.kill()
         process.communicate()
     printed, said = start()
@@ -206,8 +215,7 @@ def test_a_start_that_is_killed_while_it_writes_kernels_harms_no_later_one(start
 
 
 @pytest.mark.parametrize("setting, same", [
-    ("OPT=1", False), ("LOOP_VECTORIZE=0", False), ("SLP_VECTORIZE=1", False), ("BOUNDSCHECK=1", False),
-    ("CPU_NAME=generic", False), ("CPU_FEATURES=+sse2", False), ("NUM_THREADS=1", True), ("THREADING_LAYER=omp", True)])
+    ("OPT=1", False), ("BOUNDSCHECK=1", False), ("CPU_NAME=generic", False), ("THREADING_LAYER=omp", True)])
 def test_settings_that_change_the_code_have_a_folder_of_their_own(setting: str, same: bool) -> None:
     name, _, value = setting.partition("=")
     command = [sys.executable, "-c", "from crowd_demo.compute.cache import folder; print(folder())"]

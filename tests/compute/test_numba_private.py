@@ -1,19 +1,23 @@
-"""What private names of Numba give, where they stand, and that kernels do without them."""
+"""What is used of Numba: private names and settings."""
 
 from __future__ import annotations
 
 import ast
+import ctypes
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
+from importlib.metadata import PackagePath
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from crowd_demo.compute import jit, numba_plain
+from crowd_demo.compute import jit, numba_plain, workers
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.compute.jit import device, kernel, launch
+from crowd_demo.compute.jit import device, kernel
 
 ROOT = Path(__file__).parents[2]
 private = pytest.mark.skipif(jit.compiler is numba_plain, reason="compiled without private names")
@@ -134,15 +138,6 @@ def scaled(number: int, by: int) -> int:
 def scale_all(worker: int, workers: int, numbers: Longs, by: int) -> None:
     for k in range(worker, len(numbers), workers):
         numbers[k] = scaled(numbers[k], 2) + scaled(numbers[k], 3) + scaled(numbers[k], by)
-
-
-@private
-@pytest.mark.quick
-def test_a_number_in_the_source_is_like_any_number() -> None:
-    """A function is not compiled once more for each of them."""
-    numbers = np.arange(4)
-    launch(scale_all, 1, numbers, 10).run()
-    assert numbers.tolist() == [0, 15, 30, 45] and len(vars(scaled)["overloads"]) <= 1
 
 
 NO_REFERENCES = """
@@ -272,3 +267,44 @@ def test_a_kernel_is_loaded_without_what_only_compiling_needs(run, tmp_path: Pat
     kept = {path.name.split("-")[0].split(".")[-1]: path.read_bytes() for path in (tmp_path / "kernels").rglob("*.nbc")}
     of_numba = {"impl"}  # its `min` and `max`, in newer versions: compiled like any function that kernels call
     assert kept.keys() - of_numba == {"bound", "bounded"} and INTERMEDIATE_CODE not in kept["bound"]
+
+
+# --- Settings with which Numba does not start are one line; TBB's library is loaded unless another layer  ------------
+
+COMMAND = [sys.executable, "-m", "crowd_demo", "--config", "1k", "--headless", "--frames", "1"]
+
+
+@pytest.mark.parametrize(("name", "value", "why"), [
+    ("THREADING_LAYER", "thread", "The threading layer requested 'thread' is unknown to Numba."),
+    ("NUM_THREADS", "0", "Number of threads specified must be > 0."),
+    ("NUM_THREADS", "100000", "NUMBA_NUM_THREADS must be at most 1024, not 100000"),
+    ("DISABLE_JIT", "1", "kernels have to be compiled: NUMBA_DISABLE_JIT must be 0"),
+    ("OPT", "9", "Environment variable 'NUMBA_OPT' is defined but its associated value '9' could not be parsed."),
+    ("CPU_FEATURES", "avx2", "NUMBA_CPU_FEATURES must be like +avx2,-fma, not 'avx2'")])
+def test_a_setting_with_which_numba_does_not_start_is_one_line(name: str, value: str, why: str) -> None:
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("NUMBA_")}
+    done = subprocess.run(COMMAND, env={**environment, f"NUMBA_{name}": value}, capture_output=True, encoding="utf-8")
+    said = f"crowd-demo: Numba does not start with NUMBA_{name}={value}: {why}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("layer", "loaded"), [
+    (None, True), ("tbb", True), ("safe", True), ("omp", False), ("workqueue", False)])
+def test_tbb_is_loaded_unless_another_layer_is_asked_for(
+        layer: str | None, loaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(workers, "files", lambda _: [Library("lib/LICENSE"), Library(f"lib/{workers.LIBRARIES[0]}")])
+    monkeypatch.setattr(ctypes, "CDLL", lambda path, mode: seen.append(path))
+    monkeypatch.delenv("NUMBA_THREADING_LAYER", raising=False)
+    if layer:
+        monkeypatch.setenv("NUMBA_THREADING_LAYER", layer)
+    workers.load_tbb()
+    assert seen == [f"lib/{workers.LIBRARIES[0]}"] * loaded
+
+
+class Library(PackagePath):
+    """A file of an installed distribution."""
+
+    def locate(self) -> Path:
+        return Path(self)

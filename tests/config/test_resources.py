@@ -8,16 +8,17 @@ import pytest
 from crowd_demo import ConfigError, load_config
 from crowd_demo.config.keys import keys_of
 from crowd_demo.config.resources import (
+    TRY,
+    WATCH,
     about,
     data_folder,
     find_config,
     find_map,
     list_configs,
     list_maps,
+    note_of,
     own_files,
     picture_of,
-    what_to_try,
-    what_to_watch,
 )
 from crowd_demo.registry.techniques import BY_PATH, inactive
 from crowd_demo.sim.simulation import Simulation
@@ -93,7 +94,7 @@ def test_an_unknown_map_names_those_there_are():
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_configuration_says_what_to_watch_and_has_a_picture(name):
     path = list_configs()[name]
-    assert 60 < len(what_to_watch(path)) < 140
+    assert 60 < len(note_of(path, WATCH)) < 140
     picture = picture_of(path)
     assert picture and 5_000 < picture.stat().st_size < 80_000
     width, height = struct.unpack(">II", picture.read_bytes()[16:24])
@@ -102,7 +103,7 @@ def test_a_shipped_configuration_says_what_to_watch_and_has_a_picture(name):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_configuration_says_in_twelve_words_what_one_sees_and_has_a_hint_whose_key_does_something(name):
-    sentence, (action, hint) = about(list_configs()[name]), what_to_try(list_configs()[name])
+    sentence, (action, _, hint) = about(list_configs()[name]), note_of(list_configs()[name], TRY).partition(", ")
     assert 4 <= len(sentence.split()) <= 12 and sentence.endswith(".") and len(hint.split()) <= 9
     config = load_config(name)
     assert keys_of(config.keys, action) and hint
@@ -110,13 +111,6 @@ def test_a_shipped_configuration_says_in_twelve_words_what_one_sees_and_has_a_hi
         assert action not in inactive(Simulation(config.model_copy(update={"agents": 10})).situation)
     if action == "happen":
         assert hint in [event.hand for event in config.events]
-
-
-def test_comments_are_read_from_the_beginning_of_any_file(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_bytes(b"# yaml-language-server: x\nagents: 5\n# Watch: the \xff sky.\n# Try: simd, wait, see\n# Mine.\n# M.\n")
-    assert (about(path), what_to_watch(path), what_to_try(path)) == ("Mine.", "the \ufffd sky.", ("simd", "wait, see"))
-    assert (about(tmp_path), what_to_watch(tmp_path / "none.yaml"), what_to_try(tmp_path)) == ("", "", ("", ""))
 
 
 def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path, monkeypatch):
@@ -134,22 +128,6 @@ def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
     assert picture_of(path) is None
     (tmp_path / "20k.png").write_bytes(b"")
     assert picture_of(path) == tmp_path / "20k.png"
-
-
-def test_a_checkout_has_its_pictures_whichever_program_opens_its_configurations(tmp_path, monkeypatch):
-    """The README's first command: installed from the checkout, and started in it."""
-    monkeypatch.chdir(tmp_path)
-    for folder in ("configs", "assets/scenarios"):
-        Path(folder).mkdir(parents=True)
-    picture = tmp_path / "assets/scenarios/20k.png"
-    picture.write_bytes(b"")
-    assert picture_of(Path("configs/20k.yaml")) == picture
-
-
-def test_control_characters_of_a_description_are_escaped(tmp_path):
-    (tmp_path / "mine.yaml").write_bytes(b"# A \x1b[31mred\0 one.\n# Watch: \x9b.\n")
-    assert about(tmp_path / "mine.yaml") == r"A \x1b[31mred\x00 one."
-    assert what_to_watch(tmp_path / "mine.yaml").isprintable()
 
 
 def test_yml_is_as_good_as_yaml(tmp_path, monkeypatch):

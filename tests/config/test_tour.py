@@ -44,16 +44,6 @@ def steps(*lines):
     return "config: 1k\nsteps:\n" + "".join(f"  - {line}\n" for line in lines)
 
 
-def test_line_ends_of_the_file_are_spaces(tour):
-    assert tour.steps[0].say == "Everybody tests everybody."
-
-
-def test_control_characters_are_escaped(write):
-    tour = load_tour(write(steps(r'say: "\e[31mred\a"', r'{say: And, ask: "\x9b2J?", answer: "\0"}')))
-    assert [(page.text, page.question) for page in tour.pages] == [
-        (r"\x1b[31mred\x07", ""), ("And", r"\x9b2J?"), (r"\x00", r"\x9b2J?")]
-
-
 def test_an_answer_is_a_page_of_its_own_after_its_question(tour):
     assert [(page.step, page.text[:7], page.question[:3], page.is_answer) for page in tour.pages] == [
         (0, "Everybo", "", False), (1, "A grid.", "Why", False), (1, "Because", "Why", True), (2, "Another", "", False),

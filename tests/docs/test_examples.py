@@ -68,6 +68,7 @@ def test_an_approximate_technique_is_called_so() -> None:
     assert done.stdout.splitlines()[-1] == "not the same crowd: this technique is approximate", done.stderr
 
 
+@pytest.mark.slow
 def test_the_ladder_is_checked_and_measured() -> None:
     done = run(str(EXAMPLES / "ladder.py"), "--points", "1500", "--rounds", "1")
     assert done.returncode == 0, done.stderr
@@ -79,7 +80,6 @@ def test_the_ladder_is_checked_and_measured() -> None:
     assert all(int(row.split()[5]) > 1 for row in rows[4:]), "lanes are packed instructions"
 
 
-@pytest.mark.slow
 def test_one_version_of_the_ladder() -> None:
     done = run(str(EXAMPLES / "ladder.py"), "lanes", "--points", "300", "--rounds", "1")
     assert done.returncode == 0 and [line.split()[0] for line in done.stdout.splitlines()[2:]] == ["lanes"], done.stderr
@@ -171,11 +171,11 @@ def test_the_table_names_files_that_exist() -> None:
 EXAMPLE = ROOT / "examples/first_behaviour"
 CROWD = {"behaviour": "moths", "map": "null", "agents": "300", "world.width": "500", "world.height": "400"}
 ONE_HASH = """
-import itertools, json
+import json
 from crowd_demo import Simulation, load_config
 
 hashes = {}
-for structure, simd, threads in itertools.product(("none", "sorted", "kd_tree"), ("true", "false"), (1, 2)):
+for structure, simd, threads in zip(("none", "sorted", "kd_tree"), ("true", "false", "true"), (1, 2, 2)):
     sim = Simulation(load_config("1k", [*SETTINGS, f"optimizations.neighbours={structure}", f"optimizations.simd={simd}",
                                         f"optimizations.threads={threads}"]))
     sim.step(20)
@@ -219,7 +219,7 @@ def test_the_command_line_runs_and_draws_it(plugged_in: dict[str, str]) -> None:
 
 def test_one_hash(plugged_in: dict[str, str]) -> None:
     results = json.loads(output(["-c", ONE_HASH.replace("SETTINGS", repr(settings()))], plugged_in))
-    assert len(results) == 12 and len({state for state, _ in results.values()}) == 1, results
+    assert len(results) == 3 and len({state for state, _ in results.values()}) == 1, results
     assert all(neighbours > 0 for _, neighbours in results.values())
 
 

@@ -182,13 +182,6 @@ def test_the_tutorial_shows_all_of_its_code(regenerate: ModuleType) -> None:
                 assert part.strip() in page, path
 
 
-@pytest.mark.quick
-def test_marks_that_are_missing_are_an_error(regenerate: ModuleType) -> None:
-    assert regenerate.between("a\n<!-- x -->\nold\n<!-- /x -->\nb", "x", "new") == "a\n<!-- x -->\nnew\n<!-- /x -->\nb"
-    with pytest.raises(ValueError, match="no marks <!-- y -->"):
-        regenerate.between("a <!-- x -->", "y", "new")
-
-
 # --- the web site ----------------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,28 @@
-"""Whatever is written goes where the path leads, and replaces nothing but regular files."""
+"""Files, and child processes."""
 
+import gc
 import os
 import stat
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from damages import make_fifo
 
-from crowd_demo.host.files import LEFT_S, free_name, why_unwritable, write_file
+from crowd_demo.config.loader import load_config
+from crowd_demo.extras.ensemble.executors import Process
+from crowd_demo.extras.ensemble.plan import make_plan
+from crowd_demo.host import child
+from crowd_demo.host.compiling import helpers
+from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper
+from crowd_demo.host.files import free_name, why_unwritable, write_file
+from crowd_demo.host.streams import ERASE, REDRAW_EVERY_S, ProgressLine
+from crowd_demo.host.system import importing
 
-pytestmark = pytest.mark.quick
 BEGINS = """
 import sys
 from pathlib import Path
@@ -42,6 +50,7 @@ def pipe() -> Iterator[tuple[int, int]]:
     os.close(write)
 
 
+@pytest.mark.quick
 def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.json"
     write_file(path, b"old")
@@ -56,21 +65,8 @@ def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: py
         assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
-def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
-    """If it ran on another machine; of one on this machine the next test says more."""
-    old, young, another, file = (tmp_path / name for name in (
-        ".crowd-demo-elsewhere-12-ab_c4567", ".crowd-demo-elsewhere-12-12345678", ".crowd-demo-notes",
-        ".crowd-demo-elsewhere-12-abcdefgh"))
-    for path in (old, young, another):
-        (path / "half").mkdir(parents=True)
-    file.touch()
-    for path in (old, another, file):
-        os.utime(path, (0, time.time() - LEFT_S - 60))
-    write_file(tmp_path / "new", b"x")
-    assert sorted(tmp_path.iterdir()) == sorted([young, another, file, tmp_path / "new"])
-
-
 @posix
+@pytest.mark.quick
 def test_what_a_killed_process_of_this_machine_left_is_removed_by_the_next_write(tmp_path: Path) -> None:
     command = [sys.executable, "-c", BEGINS, str(tmp_path / "new")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -86,6 +82,7 @@ def test_what_a_killed_process_of_this_machine_left_is_removed_by_the_next_write
 
 
 @posix
+@pytest.mark.quick
 def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path: Path) -> None:
     old, new, usual = tmp_path / "old", tmp_path / "new", tmp_path / "usual"
     old.touch()
@@ -98,6 +95,7 @@ def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path:
 
 @posix
 @pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.quick
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path, exists: bool) -> None:
     (tmp_path / "there").mkdir()
     target, link, first = tmp_path / "there" / "a.json", tmp_path / "link", tmp_path / "first"
@@ -111,6 +109,7 @@ def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path, exists: bo
 
 
 @posix
+@pytest.mark.quick
 def test_a_fifo_is_written_into_and_looking_at_it_does_not_wait(fifo: Path) -> None:
     assert why_unwritable(fifo) is None
     got: list[bytes] = []
@@ -121,16 +120,8 @@ def test_a_fifo_is_written_into_and_looking_at_it_does_not_wait(fifo: Path) -> N
     assert got == [b"new" * 50_000] and fifo.is_fifo()
 
 
-@posix
-def test_devices_stay_devices() -> None:
-    for path in (Path("/dev/null"), Path("/dev/full")):
-        if path.exists():
-            assert why_unwritable(path) is None
-    write_file(Path("/dev/null"), b"x")
-    assert Path("/dev/null").is_char_device()
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="a device of Linux")
+@pytest.mark.quick
 def test_a_full_device_is_an_error_and_stays(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
         write_file(Path("/dev/full"), b"x")
@@ -138,6 +129,7 @@ def test_a_full_device_is_an_error_and_stays(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.quick
 def test_an_open_descriptor_is_written_into(tmp_path: Path, pipe: tuple[int, int]) -> None:
     read, write = pipe
     for path in (Path(f"/dev/fd/{write}"), tmp_path / "link"):
@@ -149,39 +141,138 @@ def test_an_open_descriptor_is_written_into(tmp_path: Path, pipe: tuple[int, int
 
 
 @posix
-def test_a_descriptor_of_a_file_goes_on_where_it_is(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with log.open("wb", buffering=0) as file:
-        file.write(b"before ")
-        write_file(Path(f"/dev/fd/{file.fileno()}"), b"new")
-        file.write(b" after")
-    assert log.read_bytes() == b"before new after" and list(tmp_path.iterdir()) == [log]
-
-
-@posix
+@pytest.mark.quick
 def test_descriptors_that_cannot_be_written_are_told_beforehand(pipe: tuple[int, int]) -> None:
     assert why_unwritable(Path(f"/dev/fd/{pipe[0]}")) == f"/dev/fd/{pipe[0]} is not open for writing"
     assert why_unwritable(Path("/dev/fd/987654")) == "/dev/fd/987654 cannot be written: Bad file descriptor"
 
 
-@posix
-def test_links_in_a_circle_are_told_beforehand(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    assert "Too many levels of symbolic links" in str(why_unwritable(tmp_path / "loop"))
-
-
-@posix
-def test_a_link_into_no_folder_is_told_beforehand(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to("nowhere/a.json")
-    assert why_unwritable(tmp_path / "link") == f"there is no folder {tmp_path / 'nowhere'}"
-
-
+@pytest.mark.quick
 def test_names_of_pictures_count_on(tmp_path: Path) -> None:
     (tmp_path / "crowd-0001.png").touch()
     assert free_name(tmp_path, ".png").name == "crowd-0002.png"
 
 
 @posix
+@pytest.mark.quick
 def test_a_link_that_leads_nowhere_takes_the_name_of_a_picture(tmp_path: Path) -> None:
     (tmp_path / "crowd-0001.png").symlink_to("nowhere")
     assert free_name(tmp_path, ".png").name == "crowd-0002.png"
+
+
+# --- Processes run the package of the program, whatever lies in the working folder -----------------------------------
+
+SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
+
+
+def set_traps(folder: Path, names: Iterable[str]) -> Path:
+    """Write modules of these names that leave a mark when they are executed; return the mark."""
+    mark = folder / "executed"
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"open({str(mark)!r}, 'w', encoding='utf-8').close()\nraise ImportError('a trap')\n", "utf-8")
+    return mark
+
+
+def row_of_a_worker() -> str:
+    """The error of a small run in a worker of an ensemble."""
+    plan = make_plan("1k", overrides={"agents": 20}, steps=1, every=1)
+    worker = Process()
+    try:
+        row = worker.carry_out(plan.job(plan.runs[0]))
+    finally:
+        worker.close()
+    return row.error if row else worker.how_it_died()
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
+        kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)  # its greeting is no answer
+    config = load_config("1k")
+    with closing(kind(config)) as source, closing(Helper(source)) as helper:
+        assert (helper.compile("unknown", config.optimizations), mark.exists()) == (True, False)
+
+
+def test_a_worker_of_an_ensemble_executes_nothing_of_the_working_folder(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
+    monkeypatch.chdir(tmp_path)
+    assert (row_of_a_worker(), mark.exists()) == ("", False)
+
+
+def test_a_package_of_the_same_name_earlier_in_the_path_is_not_executed(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = set_traps(tmp_path, ["crowd_demo/__init__.py"])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert (row_of_a_worker(), mark.exists()) == ("", False)
+
+
+@pytest.mark.quick
+def test_a_child_searches_where_its_parent_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a folder with a name that no locale has; and it gets its arguments."""
+    folder = tmp_path / "Ωé \" '"
+    folder.mkdir()
+    (folder / "found.py").write_text("def main(*words):\n    print(*words, 'ü', sep='|')\n", "utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    with child.start("found", "a b", "c", stdout=subprocess.PIPE) as process:
+        assert process.communicate()[0] == "a b|c|ü\n" and process.returncode == 0
+
+
+# --- A line that tells how far something is --------------------------------------------------------------------------
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("terminal", "every_s"), [(True, REDRAW_EVERY_S), (False, 60.0)])
+def test_a_terminal_has_one_line_and_others_get_one_now_and_then(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, every_s: float) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("crowd_demo.host.streams.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    with ProgressLine("ensemble", 60.0) as line:
+        for _ in range(100):
+            clock[0] += every_s / 20
+            line.show("so far")
+    said = capsys.readouterr().err
+    lines = said.count("ensemble: so far")
+    assert lines in (4, 5, 6) and said.count("\n") == (0 if terminal else lines)
+    assert said.endswith(ERASE) == terminal
+
+
+@pytest.mark.quick
+def test_a_line_is_no_wider_than_the_terminal(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "20")
+    with ProgressLine("sweep") as line:
+        line.show("x" * 100)
+    assert capsys.readouterr().err == f"{ERASE}sweep: {'x' * 12}{ERASE}"
+
+
+# --- what Python's collector of garbage looks at ---------------------------------------------------------------------
+
+FIRST = """
+import gc
+from crowd_demo.host.system import importing
+with importing():
+    assert not gc.isenabled()
+    import numba
+assert gc.isenabled() and gc.get_freeze_count() > 1000
+"""
+
+
+@pytest.mark.quick
+def test_what_a_start_imports_is_never_looked_at() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.quick
+def test_what_was_made_since_is_looked_at() -> None:
+    frozen = gc.get_freeze_count()
+    with importing():
+        assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen

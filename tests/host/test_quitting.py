@@ -20,7 +20,7 @@ from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import save_picture
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.shutdown import ShutdownRequest, signals_to
+from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -159,16 +159,6 @@ def test_a_fifo_without_a_reader_is_waited_for_until_a_signal(
 
 
 @pytest.mark.usefixtures("listening")
-def test_a_long_last_step_takes_no_time_from_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", FOR_EVER_S)
-    monkeypatch.setattr(main, "WRITE_S", 2.5)
-    left: list[int] = []
-    monkeypatch.setattr("os._exit", left.append)
-    at_step(monkeypatch, 3, lambda: (send("SIGTERM"), time.sleep(3)))
-    assert run(frames=50, report=tmp_path / "a.json") == 143 and (tmp_path / "a.json").exists() and not left
-
-
-@pytest.mark.usefixtures("listening")
 def test_after_the_wish_to_quit_no_step_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also not in a frame that was to make several."""
     monkeypatch.setattr("crowd_demo.app.crowd.crowd.Crowd.due_steps", lambda *_: 4)
@@ -182,21 +172,6 @@ def test_a_sweep_is_ended_by_a_signal_also_while_a_kernel_runs(name: str, code: 
     path = str(tmp_path / "a.json")
     line = f"crowd-demo: left in the middle: not written: --report {path}\n"
     assert ended_by(SWEEPING, getattr(signal, name), "--report", path) == (code, line)
-
-
-@pytest.mark.quick
-@pytest.mark.usefixtures("listening")
-def test_a_signal_that_is_ignored_stays_ignored() -> None:
-    heard: list[int] = []
-    hang_up = signal.Signals["SIGHUP"]
-    signal.signal(hang_up, signal.SIG_IGN)
-    with signals_to(heard.append):
-        send("SIGHUP")
-        send("SIGTERM")
-        while not heard:
-            time.sleep(0.01)
-    assert heard == [signal.SIGTERM]
-    assert signal.getsignal(hang_up) == signal.SIG_IGN and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.quick

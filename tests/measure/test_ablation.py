@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from crowds import CROWD, FLOCK, simulation
-from versus import no_compiling, pair, versus
+from versus import no_compiling, versus
 
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.ablation import (
     AS_SHOWN,
-    MEMORY_NOTE,
     PATIENCE,
     Ablation,
     Limits,
@@ -68,40 +67,6 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     assert found.noise() == "noise: a second copy of the present crowd took 0.99-1.01 times as long"
     assert ablation().noise() == "too few frames for an interval"
     assert str(table).splitlines()[1].startswith("neighbours: sorted    none     2.00")
-
-
-@pytest.mark.usefixtures("made_up")
-def test_the_notes_say_what_off_is_for_memory_where_the_table_has_it() -> None:
-    with_memory, without = ablation(), ablation(("simd", "cull"))
-    for each in (with_memory, without):
-        list(each.run())
-    assert MEMORY_NOTE in with_memory.notes()[0].splitlines() and MEMORY_NOTE not in without.notes()[0]
-    assert without.notes()[0].splitlines()[0].endswith(AS_SHOWN)
-
-
-def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
-        yield 0.5
-        return Versus(60, pair(2, 1.0, 0.5), pair(4, 1.0, 0.09), "same")
-
-    monkeypatch.setattr(ThreeCrowds, "against", against)
-    found = ablation(("simd",))
-    list(found.run())
-    (row,) = found.table().rows
-    assert (*row[4:6], *row[8:10]) == ("too noisy to tell", "0.50-1.50", "no difference", "0.91-1.09")
-    assert found.rows[0].found.line(True, False) == (
-        "on against off: step too noisy to tell (95%: 0.50-1.50), frame no difference (95%: 0.91-1.09), same crowd")
-
-
-@pytest.mark.usefixtures("made_up")
-def test_who_leaves_has_what_was_measured_to_its_end() -> None:
-    found = ablation()
-    run = found.run()
-    while not found.rows:
-        next(run)
-    del run
-    assert [row.technique.path for row in found.rows] == ["neighbours"] and not found.done
-    assert found.record()["complete"] is False and len(found.table().rows) == 1
 
 
 @pytest.mark.usefixtures("made_up")
@@ -177,13 +142,6 @@ def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> N
     assert 0 < found.found.stage.a.value < found.found.step.a.value
     assert [row[0] for row in found.table().rows] == ["interaction", "step", "frame"]
     assert found.record()["stage"]
-
-
-def test_a_stage_that_one_value_does_without_has_no_row() -> None:
-    found = measurement("reorder.when", "off")
-    found.found = versus(2.0)
-    assert [row[0] for row in found.table().rows] == ["step", "frame"]
-    assert found.notes() == ["same crowd", AS_SHOWN, MEMORY_NOTE]
 
 
 def apart(found: Comparison) -> Comparison:
@@ -277,31 +235,12 @@ def test_each_trial_begins_with_the_state_that_was_given() -> None:
     assert states == [replica.state_hash()] * 2 and sim.tick == 7
 
 
-def test_all_crowds_sort_in_the_first_step_that_counts_if_they_sort_at_all() -> None:
-    sim = simulation(**{**FLOCK, **SMALL}, steps=67)
-    crowds = crowds_of(sim)
-    found_against(crowds, reorder__every=7)
-    assert crowds.present.tick == 420 + 18 and crowds.present.profile.counters["sorts"] == sim.profile.counters["sorts"] + 1
-    assert found_against(crowds, reorder__when="drift").crowd == "same"
-
-
 def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
     sim = simulation(**{**FLOCK, **SMALL}, steps=3)
     snapshot = sim.snapshot()
     assert (np.diff(snapshot.columns[0]) < 0).any()
     again = unsorted(snapshot)
     assert again.columns[0].tolist() == list(range(150)) and again.state_hash() == snapshot.state_hash()
-
-
-def test_memory_keeps_its_order_but_where_sorting_is_compared() -> None:
-    sim = simulation(**{**FLOCK, **SMALL}, steps=3)
-    sim.optimizations.set("reorder.when", "off")
-    order = sim.agents.view.id[:150].tolist()
-    crowds = crowds_of(sim)
-    found_against(crowds, simd=False)
-    assert crowds.present.agents.view.id[:150].tolist() == order != list(range(150))
-    found_against(crowds, reorder__when="drift")
-    assert crowds.present.agents.view.id[:150].tolist() == list(range(150))
 
 
 def test_brute_force_that_would_take_minutes_is_refused() -> None:
@@ -311,12 +250,6 @@ def test_brute_force_that_would_take_minutes_is_refused() -> None:
     assert crowds.too_slow({"simd": False}) == ""
 
 
-def test_three_crowds_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.measure.ablation.available_bytes", lambda: 1 << 10)
-    with pytest.raises(ValueError, match="three crowds of 150 need about 0 MB, and 0 MB are free"):
-        crowds_of(simulation(**{**FLOCK, **SMALL}))
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize(("all_s", "warm_up", "blocks"), [
     (0.001, 10, [10] * 12), (0.1, 8, [6] * 6 + [4]), (1.0, 0, [1] * 6), (2.0, 0, [1] * 6), (4.0, 0, [1] * 4), (100.0, 0, [1])])
@@ -324,9 +257,3 @@ def test_slow_crowds_make_fewer_steps_in_shorter_blocks(all_s: float, warm_up: i
     limits = Limits(seconds=4.0)
     assert (limits.warm_up(all_s), limits.blocks(all_s)) == (warm_up, blocks)
     assert sum(blocks) * all_s <= PATIENCE * limits.seconds or blocks == [1]
-
-
-@pytest.mark.quick
-def test_a_number_of_steps_is_made_whatever_it_takes() -> None:
-    limits = Limits(seconds=4.0, steps=25)
-    assert limits.warm_up(100.0) == 10 and sum(limits.blocks(100.0)) == 25

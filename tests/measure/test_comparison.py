@@ -3,7 +3,6 @@
 import json
 import math
 from collections import Counter
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -11,17 +10,15 @@ from crowds import FLOCK, simulation
 
 import crowd_demo
 from crowd_demo.measure.comparison import (
-    WARM_UP,
     TimedBlock,
     VariantResult,
     block_lengths,
-    collect,
     compare,
     counters_of,
     interleave,
 )
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
-from crowd_demo.measure.experiment import VERSION, header
+from crowd_demo.measure.experiment import VERSION, header, result_of
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, cost_of, median_interval, ratio_interval, verdict, widened
 from crowd_demo.profile import HISTORY, Profile
 
@@ -43,7 +40,7 @@ class MadeUp:
 def compared(*, again: float = 2.0, **others: float) -> dict[str, VariantResult]:
     """Variants that take 2 ms a stage, against others; `again` is what the base takes the second time."""
     variants = {name: MadeUp(ms, seed) for seed, (name, ms) in enumerate({"base": 2.0, "again": again, **others}.items())}
-    measured = collect(variants, interleave(variants, [STEPS] * BLOCKS, warm_up=STEPS))
+    measured = result_of(interleave(variants, [STEPS] * BLOCKS, warm_up=STEPS))
     return compare(measured, dict.fromkeys(variants, "same"), "base", "again")
 
 
@@ -73,7 +70,7 @@ def test_a_difference_smaller_than_that_of_two_copies_is_none() -> None:
 @pytest.mark.quick
 def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
     variants = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("interaction", "links", "move"))}
-    found = compare(collect(variants, interleave(variants, [STEPS] * BLOCKS)), dict.fromkeys(variants, ""), "base", "again")
+    found = compare(result_of(interleave(variants, [STEPS] * BLOCKS)), dict.fromkeys(variants, ""), "base", "again")
     assert set(found["base"].stages) == {"interaction", "move"}
     more = found["more"]
     assert more.stages["links"].verdict == "unknown" and math.isnan(more.stages["links"].ratio.value)
@@ -103,12 +100,6 @@ def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
 
 
 @pytest.mark.quick
-def test_nothing_measured_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no block was measured with every variant"):
-        compare({"a": [], "b": []}, {"a": "", "b": ""}, "a", "b")
-
-
-@pytest.mark.quick
 def test_the_record_has_a_version_and_is_json() -> None:
     found = json.loads(json.dumps({**header("test"), **compared(slower=3)["slower"].record()}, allow_nan=False))
     assert (found["version"], found["kind"]) == (VERSION, "test") == (1, "test")
@@ -127,19 +118,10 @@ def test_counters_are_of_all_steps() -> None:
     assert counters_of([]) == {}
 
 
-@pytest.mark.quick
-def test_counters_are_of_the_records_that_have_them() -> None:
-    """A frame that is drawn before the first step, or with another structure, knows nothing of agents that were due."""
-    drawn, stepped = {"drawn": 1.0}, {"due": 5.0, "candidates_per_agent": 3.0, "neighbours_per_agent": 2.0, "cells": 7.0}
-    assert counters_of([drawn, stepped]) == counters_of([stepped, stepped]) == stepped
-    assert counters_of([stepped, drawn]) == drawn
-    assert counters_of([{"candidates_per_agent": 4.0}]) == {"candidates_per_agent": 0}
-
-
 def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
     variants = {"base": CrowdVariant(simulation(**FLOCK)), "again": CrowdVariant(simulation(**FLOCK)),
             "brute": CrowdVariant(simulation(**FLOCK, optimizations__neighbours="none"))}
-    measured = collect(variants, interleave(variants, [2] * 3, warm_up=2))
+    measured = result_of(interleave(variants, [2] * 3, warm_up=2))
     stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
     found = compare(stages, {name: variant.sim.state_hash() for name, variant in variants.items()}, "base", "again")
     alone = simulation(**FLOCK, steps=8)
@@ -190,31 +172,20 @@ def counting(names: str) -> dict[str, Counting]:
 @pytest.mark.quick
 def test_every_variant_warms_up_and_then_runs_every_block() -> None:
     variants = counting("abc")
-    turns = list(interleave(variants, [4, 4, 2], warm_up=10))
-    assert [turn.block for turn in turns] == [WARM_UP] * 3 + [0] * 3 + [1] * 3 + [2] * 3
+    assert result_of(interleave(variants, [4, 4, 2], warm_up=10)) == {name: [14, 18, 20] for name in "abc"}
     assert all(variant.made == [10, 4, 4, 2] for variant in variants.values())
-    assert collect(variants, turns) == {name: [14, 18, 20] for name in "abc"}
+    assert [turn.part for turn in interleave(counting("ab"), [1, 1])] == [0.25, 0.5, 0.75, 1.0]
 
 
 @pytest.mark.quick
 def test_each_block_has_an_order_of_its_own_that_the_seed_decides() -> None:
     def orders(seed: int) -> list[str]:
-        names = [turn.name for turn in interleave(counting("abc"), [1] * 60, seed=seed)]
+        names = [turn.text for turn in interleave(counting("abc"), [1] * 60, seed=seed)]
         return ["".join(names[start:start + 3]) for start in range(0, len(names), 3)]
 
     assert orders(1) == orders(1) != orders(2)
     found = Counter(orders(1))
     assert len(found) == 6 and max(found.values()) <= 20  # all six orders, none of them mostly
-
-
-@pytest.mark.quick
-def test_who_stops_keeps_the_blocks_that_all_variants_finished() -> None:
-    variants = counting("ab")
-    turns = islice(interleave(variants, [5] * 100, warm_up=1), 7)  # the warm-up, two blocks, and half of the third
-    measured = collect(variants, turns)
-    assert measured == {"a": [6, 11], "b": [6, 11]}
-    assert sorted(sum(variant.made) for variant in variants.values()) == [11, 16]
-    assert collect(variants, islice(interleave(variants, [5]), 1)) == collect(variants, ()) == {"a": [], "b": []}
 
 
 @pytest.mark.quick
@@ -225,8 +196,6 @@ def test_steps_are_cut_into_blocks_enough_for_an_interval(steps: int, wanted: li
 
 
 # --- medians, intervals and verdicts ---------------------------------------------------------------------------------
-
-QUIET = Interval(1, 0.99, 1.01)
 
 
 def rare(steps: int, every: int, ms: float) -> np.ndarray:
@@ -242,27 +211,6 @@ def test_the_interval_holds_the_true_median_in_about_95_of_100_cases(blocks: int
     rng = np.random.default_rng(blocks)
     held = [found.low <= 5 <= found.high for found in (median_interval(draw(rng, blocks)) for _ in range(300))]
     assert 0.88 <= np.mean(held) <= 0.995
-
-
-@pytest.mark.quick
-def test_the_interval_narrows_with_more_blocks() -> None:
-    rng = np.random.default_rng(1)
-    widths = [found.high - found.low for found in (median_interval(rng.normal(5, 1, n)) for n in (10, 100, 1000))]
-    assert widths[0] > 2 * widths[1] > 4 * widths[2]
-
-
-@pytest.mark.quick
-def test_the_same_blocks_give_the_same_interval() -> None:
-    values = np.random.default_rng(2).normal(5, 1, 40)
-    found = median_interval(values)
-    assert found == median_interval(values) != median_interval(values, seed=1)
-    assert found.value == np.median(values) and found.low < found.value < found.high
-
-
-@pytest.mark.quick
-def test_of_several_stages_the_medians_add_up() -> None:
-    rows = np.array([[1, 1, 1, 1, 1, 1, 9], [2, 3, 2, 2, 2, 2, 2]], float)
-    assert median_interval(rows).value == 3
 
 
 @pytest.mark.quick

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable, Generator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP
+from crowd_demo.measure.experiment import Slice, result_of
 from crowd_demo.measure.largest import (
     LIMIT_MS,
     MAX_BLOCKS,
@@ -34,7 +34,7 @@ from crowd_demo.measure.largest import (
 )
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.registry.entries import MODEL, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import TECHNIQUES
 
 CONFIG = load_config("20k-flock")
 
@@ -99,15 +99,6 @@ def test_who_leaves_has_the_rungs_that_were_searched(made_up: list[Config]) -> N
 
 
 @pytest.mark.quick
-def test_where_nothing_fits_the_table_says_so(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "frame_ms", lambda config: 99.0)
-    found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
-    list(found.run())
-    assert found.table().rows == [("as now", "none", "-", "-", "-", "-", "-")]
-    assert found.record()["rungs"][0]["agents"] == 0  # type: ignore[index]
-
-
-@pytest.mark.quick
 def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "frame_ms", lambda config: 1.0)
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
@@ -137,12 +128,6 @@ def test_the_world_grows_with_the_crowd_and_the_view_looks_at_the_same_place() -
     assert crowd_of(CONFIG, 5000).camera == CONFIG.camera and crowd_of(config, 20_000) == config
 
 
-@pytest.mark.quick
-def test_a_crowd_of_none_has_no_density() -> None:
-    with pytest.raises(ValueError, match="agents: a crowd of none"):
-        Largest(load_config("20k-flock", {"agents": 0}), [], no_compiling)
-
-
 # --- frames ----------------------------------------------------------------------------------------------------------
 
 def blocks(*frames_ms: float, length: int = 8) -> list[TimedBlock]:
@@ -154,7 +139,7 @@ def blocks(*frames_ms: float, length: int = 8) -> list[TimedBlock]:
 @pytest.mark.quick
 def test_a_frame_has_as_many_steps_as_fall_into_it() -> None:
     found = measured_of(7, blocks(10, 10, 10, 12, 10, 10), rate=0.5)
-    assert found.agents == 7 and found.frame.value == pytest.approx(0.5 * 7.5 + 2.5) and found.fits
+    assert found.agents == 7 and found.frame.value == pytest.approx(0.5 * 7.5 + 2.5)
     assert (found.step.value, found.draw.value) == pytest.approx((7.5, 2.5))
 
 
@@ -194,7 +179,7 @@ def test_a_small_crowd_is_measured() -> None:
 @pytest.mark.quick
 def test_brute_force_without_hope_is_not_tried() -> None:
     slices, found = run(small(agents=500_000, **{"optimizations.neighbours": "none"}))
-    assert slices == 0 and not found.fits and found.frame.value == math.inf
+    assert slices == 0 and found.frame.value == math.inf
 
 
 def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,14 +196,14 @@ def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypat
 
 def found(start: int, most: int, fits: Callable[[int], bool], precision: float = 0.02) -> tuple[int, list[int]]:
     """Return the answer of the search and the numbers that it tested."""
-    search, asked = largest_number(start, most, precision), []
-    try:
-        number = next(search)
-        while True:
-            asked.append(number)
-            number = search.send(fits(number))
-    except StopIteration as end:
-        return end.value, asked
+    asked: list[int] = []
+
+    def tested(number: int) -> Generator[Slice, None, bool]:
+        asked.append(number)
+        yield Slice("", 0)
+        return fits(number)
+
+    return result_of(largest_number(start, most, tested, precision)), asked
 
 
 @pytest.mark.quick
@@ -272,30 +257,12 @@ def test_the_lowest_rung_has_every_technique_off_and_the_highest_none() -> None:
 
 
 @pytest.mark.quick
-def test_each_rung_keeps_what_those_below_it_have_switched_on() -> None:
-    found = list(rungs(Optimizations()))
-    for below, rung in pairwise(found):
-        assert rung.adds and rung.options != below.options
-        for path in (path for path, technique in BY_PATH.items() if path != "neighbours" and technique.kind is not MODEL):
-            assert below.options.get(path) in (BY_PATH[path].baseline, rung.options.get(path))
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize("values",
                          [{"avoidance": "push", "overlap_passes": 0}, {"avoidance": "anticipate", "overlap_passes": 3}])
 def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values: dict[str, Value]) -> None:
     assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} >= set(values)
     for rung in present_and_rungs(with_values(Optimizations(), values)):
         assert {path: rung.options.get(path) for path in values} == values
-
-
-@pytest.mark.quick
-def test_on_is_the_present_value_or_else_the_default() -> None:
-    present = with_values(Optimizations(),
-                          {"neighbours": "kd_tree", "simd": False, "stagger.avoidance": 8, "neighbour_limit": "nearest"})
-    found = list(rungs(present))
-    assert found[2].name == "+ neighbours: kd_tree" and found[-1].options.get("neighbour_limit") == "nearest"
-    assert (found[-1].options.get("simd"), found[-1].options.get("stagger.avoidance")) == (True, 8)
 
 
 @pytest.mark.quick

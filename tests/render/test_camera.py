@@ -74,18 +74,6 @@ def test_fit_shows_the_whole_world_in_the_middle_of_what_panels_leave_free(world
         assert max((right - left) / (free.right - free.left), (bottom - top) / (free.bottom - free.top)) > 0.9
 
 
-def test_a_fitted_world_makes_room_for_panels_and_takes_it_back_until_the_view_is_moved():
-    camera = Camera((1000, 1000), (1280, 720))
-    before = camera.view_rect()
-    camera.resize((1280, 720), Docked(300, 0, 300, 60))
-    assert camera.zoom < 0.7 and camera.world_to_screen(0, 0)[0] >= 300
-    camera.resize((1280, 720), Docked())
-    assert camera.view_rect() == before
-    camera.pan(1, 0)
-    camera.resize((1280, 720), Docked(300, 0, 300, 60))
-    assert camera.zoom == pytest.approx(0.6984)
-
-
 @pytest.mark.parametrize("size", [(2560, 1440), (640, 360), (900, 1200)])
 def test_a_fitted_world_fits_a_window_of_another_size_too_until_the_view_is_moved(size):
     camera, fitted = Camera((4000, 2250), (1280, 720)), Camera((4000, 2250), size)

@@ -68,17 +68,6 @@ def test_only_the_cells_in_view_are_visited_and_only_those_on_its_border_are_tes
     assert cull.counters == {"tested": inhabitants[2:8, 2:8].sum() - inside, "cells_visited": 36}
 
 
-def test_a_view_of_the_whole_world_takes_everybody_in_slot_order_without_a_test():
-    agents = crowds.crowd(1, 200)
-    grid, cull = crowds.grid(agents, 200), Cull()
-    whole = Bounds(*map(np.float32, (-10, -10, 1000, 1000)))
-    assert found(cull, "grid", 2, 200, agents, np.float32(0), whole, grid).tolist() == list(range(200))
-    assert cull.counters == {"tested": 0, "cells_visited": 0}
-    part = Bounds(*map(np.float32, (0, 0, 1000, 1000)))  # agents of the cells on the edge may be beyond it
-    found(cull, "grid", 2, 200, agents, np.float32(0), part, grid)
-    assert cull.counters["tested"] > 0 and cull.counters["cells_visited"] == grid.columns * grid.rows
-
-
 def test_off_takes_everybody_in_slot_order():
     assert found(Cull(), "off", 1, 5, crowds.crowd(0, 5), np.float32(0), None, None).tolist() == [0, 1, 2, 3, 4]
 
@@ -128,9 +117,3 @@ def test_a_crowd_in_one_band_is_sorted_however_it_fills_the_buckets(spread):
     agents.y[0] += 3  # an outlier of the same band: the others share few buckets
     slots, still = np.arange(5000, dtype=np.int32), np.float32(0)
     assert np.array_equal(by_bands(depth.Depth(), 2, slots, agents, still, 1.0), depth.full(slots, agents, still))
-
-
-def test_bands_are_32_pixels_high_and_at_most_4096():
-    assert depth.scale(0, 3200, 1.0).bands == 101
-    assert depth.scale(0, 3200, 1e5).bands == 4096
-    assert depth.scale(10, 10, 1.0).bands == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crowd_demo.render import tile_layer as grounds
 from crowd_demo.render import tile_pictures as tiles
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.figures.sprites import load_manifest, load_surface
+from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 ROWS, COLUMNS, TILE = 7, 9, 20.0
@@ -109,17 +109,6 @@ def test_shadows_go_on_from_tile_to_tile_and_end_where_walls_do():
 
 
 @pytest.mark.quick
-def test_enlarged_tiles_join():
-    """The last row of a picture is as near to the first one as rows inside are: there is no seam."""
-    smooth = np.sin(np.arange(64) / 64 * 2 * np.pi)[:, None, None] * np.ones((1, 64, 3)) * 100 + 128
-    large = tiles._resized(smooth.astype(np.float32), 256, 256)
-    steps = np.abs(np.diff(np.concatenate([large, large[:1]]), axis=0))
-    assert steps[-1].max() <= steps[:-1].max() + 1e-3 and large.shape == (256, 256, 3)
-    upright = tiles._resized(smooth.astype(np.float32), 256, 256, top_joins=False)
-    assert np.allclose(upright[0, 0], smooth[0, 0]) and np.allclose(upright[-1, 0], smooth[-1, 0])
-
-
-@pytest.mark.quick
 def test_destinations_are_marked_unless_they_are_walled_up():
     kinds = np.array([[0, tiles.WALL, tiles.WALL]], np.uint8)
     kind = tiles.tile_numbers(kinds, np.zeros((1, 3), np.int16)) // tiles.VARIANTS // tiles.SHADES
@@ -138,15 +127,6 @@ def test_a_wall_tile_that_no_other_touches_is_a_tree_without_a_front_that_shades
     assert shade[1, 0] & tiles.NORTH and shade[0, 1] & shade[4, 2] & tiles.WEST
 
 
-def test_a_tree_is_drawn_as_in_the_sheet_on_any_ground(tile_set, assets):
-    sheet = frame_of(load_surface(assets / "tiles.png")) & 0xFFFFFF
-    row, numbers = load_manifest(assets)["tiles"]["kinds"].index("tree"), range(tiles.TREE * 32, tiles.TREE * 32 + 4)
-    scaled = tile_set.at(64)
-    scaled.ensure(list(numbers))
-    for variant, number in enumerate(numbers):
-        assert np.array_equal(scaled.pixels[number], sheet[row * 64:row * 64 + 64, variant * 64:variant * 64 + 64])
-
-
 @pytest.mark.parametrize("how", ["grid", "off"])
 def test_a_frozen_view_shows_no_ground_beyond_it(tile_set, how):
     ground, camera = grounds.TileLayer(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
@@ -155,29 +135,6 @@ def test_a_frozen_view_shows_no_ground_beyond_it(tile_set, how):
     for frozen, goes_on in ((camera.view_rect(), True), (middle.view_rect(), how == "off")):
         corner = picture(ground, how, "compiled", camera, frozen)[0, 0]
         assert (corner != grounds.OUTSIDE) == goes_on
-
-
-def test_the_small_ground_has_a_pixel_a_tile_and_may_be_asked_for_before_the_picture(tile_set):
-    ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
-    ground.prepare("grid", map_, camera, camera.view_rect())
-    small = ground.small(map_)
-    assert small.shape == (*map_.kinds.shape, 3) and ground.small(map_) is small
-    map_.kinds[:] = tiles.WALL
-    map_.version += 1
-    assert ground.small(map_) is not small and not np.array_equal(ground.small(map_), small)
-    ground.prepare("grid", map_, camera, camera.view_rect())
-    assert np.array_equal(paving_of(ground).number, tile_set.numbers(map_.kinds, map_.marks))
-
-
-def test_another_view_of_the_same_terrain_is_prepared(tile_set):
-    ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
-    for x, zoom, how in ((90, 1.0, "grid"), (90, 1.0, "off"), (60, 1.0, "off"), (60, 2.0, "off")):
-        camera.look_at(x, 70, zoom)
-        fresh = grounds.TileLayer(tile_set, marks=True)
-        for layer in (ground, fresh):
-            layer.prepare(how, map_, camera, camera.view_rect())
-        assert ground.counters == fresh.counters
-        assert np.array_equal(paving_of(ground).xs, paving_of(fresh).xs)
 
 
 @pytest.mark.parametrize("how", ["off", "agents", "grid"])
@@ -198,53 +155,6 @@ def test_large_pictures_are_made_when_their_tiles_are_first_drawn(assets, how):
             red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
             assert np.array_equal(drawn.pictures[number], red << 16 | green << 8 | blue)
     assert how == "off" or len(seen) < len(used)
-
-
-def test_pictures_that_are_made_together_are_those_made_alone(tile_set):
-    rows_of_the_sky = range(tiles.ON_GROUND, len(tile_set.at(12).pixels))
-    numbers = [0, 1, 5, 33, 34, 64, 69, 101, 37, *rows_of_the_sky]
-    together = dict(tile_set.pictures(numbers, 12))
-    assert together.keys() == set(numbers)
-    assert all(np.array_equal(together[number], dict(tile_set.pictures([number], 12))[number]) for number in numbers)
-
-
-def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
-    scaled = tile_set.at(2)
-    scaled.ensure([0])
-    mean = dict(tile_set.pictures([0], 64))[0].mean(axis=(0, 1)).round().astype(int)
-    assert set(scaled.pixels[0].ravel().tolist()) == {mean[0] << 16 | mean[1] << 8 | mean[2]}
-
-
-def test_another_terrain_is_read_though_its_walls_were_changed_as_often(tile_set):
-    camera = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
-    ground = grounds.TileLayer(tile_set, marks=True)
-    for seed in (0, 1):
-        ground.prepare("off", terrain(seed), camera, camera.view_rect())
-        fresh = grounds.TileLayer(tile_set, marks=True)
-        fresh.prepare("off", terrain(seed), camera, camera.view_rect())
-        assert np.array_equal(ground._numbers, fresh._numbers)
-
-
-def test_a_sky_changes_its_colour_from_top_to_bottom(assets):
-    manifest = load_manifest(assets)["tiles"]
-    colours = np.array(manifest["skies"]["dusk"])
-    ground = grounds.TileLayer(tiles.TileSet(assets, manifest, "dusk", ROWS), marks=False)
-    camera = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
-    open_sky = terrain()
-    open_sky.kinds[:] = tiles.FLOOR
-    for zoom in (0.3, 1.0, 7.0):
-        camera.look_at(90, 70, zoom)
-        frame = np.zeros(SIZE[::-1], np.uint32)
-        ground.prepare("grid", open_sky, camera, camera.view_rect())
-        ground.launch(2, frame).run()
-        top = camera.view_rect().top
-        for pixel in range(SIZE[1]):
-            down = (top + (pixel + 0.5) / zoom) / (ROWS * TILE) * (len(colours) - 1)
-            row = frame[pixel, SIZE[0] // 2]
-            if 0 <= down <= len(colours) - 1:
-                got = row >> np.array([16, 8, 0], np.uint32) & 255
-                want = [np.interp(down, range(len(colours)), part) for part in colours.T]
-                assert np.abs(got - want).max() < 6
 
 
 @pytest.mark.parametrize("rows", [1, 7, 144, 1000])
@@ -315,49 +225,6 @@ def test_lamplight_is_brightest_at_lamps_fades_without_steps_and_leaves_tops_of_
     more = lit(assets, kinds)
     assert more[7 * 16, 7 * 16 + 8] > 20, "the ground"
     assert abs(more[4 * 16:5 * 16, 6 * 16:7 * 16]).max() < 1, "and not the wall's top"
-
-
-@pytest.mark.quick
-def test_the_numbers_of_looks_stay_and_tell_picture_and_levels():
-    found, rng = tiles.Looks(256, 4), np.random.default_rng(1)
-    water = rng.random((9, 9)) < 0.5
-    pictures = rng.integers(0, 256, (9, 9)).astype(np.int16)
-    field = tiles.coverage(water)
-    numbers = found.numbers(pictures, (np.zeros_like(field), field))
-    assert np.array_equal(numbers[field == 0], pictures[field == 0]) and (numbers[field > 0] >= 256).all()
-    padded = np.pad(water, 1, mode="edge")
-    for row, column in np.argwhere(field > 0).tolist():
-        number = int(numbers[row, column])
-        assert found.picture_of(number) == pictures[row, column] // 4 * 4
-        levels = found.levels([number], 1)
-        assert not found.levels([number], 0).corners.any() and levels.own[0] == water[row, column]
-        share = padded[row:row + 2, column:column + 2].mean()
-        assert levels.corners[0, 0] == pytest.approx({0: 0, 0.25: 1 / 3, 0.5: 0.5, 0.75: 2 / 3, 1: 1}[share])
-    again = found.numbers(pictures[::-1], (np.zeros_like(field), tiles.coverage(water[::-1])))
-    assert np.array_equal(found.numbers(pictures, (np.zeros_like(field), field)), numbers) and len(again) == 9
-
-
-@pytest.mark.quick
-def test_a_ground_with_more_looks_than_there_are_numbers_has_tiles_without_fields(monkeypatch):
-    monkeypatch.setattr(tiles, "MAX_LOOKS", 3)
-    found = tiles.Looks(256, 4)
-    water = np.random.default_rng(1).random((9, 9)) < 0.5
-    numbers = found.numbers(np.full((9, 9), 40, np.int16), (tiles.coverage(water),))
-    assert set(np.unique(numbers).tolist()) == {40, 256, 257, 258}
-
-
-@pytest.mark.quick
-def test_a_lake_has_round_corners_and_its_middle_is_plain_water(assets):
-    tile_set = tiles.TileSet(assets, load_manifest(assets)["tiles"], "meadow")
-    kinds = np.full((7, 7), tiles.GRASS, np.uint8)
-    kinds[2:5, 2:5] = tiles.WATER
-    picture = paved(tile_set, kinds)
-    water, grass = (tiles._resized(tile_set._part(name, 0), 16, 16) for name in ("pond", "grass"))
-    at = np.s_[2 * 16:3 * 16, 2 * 16:3 * 16]  # the upper left tile of the lake
-    assert np.allclose(picture[at][-1, -1], water[-1, -1], atol=1) and np.allclose(picture[:8, :8], grass[:8, :8], atol=1)
-    assert np.abs(picture[at][0, 0] - water[0, 0]).max() > 15, "its corner is shore"
-    numbers = tile_set.numbers(kinds, np.full(kinds.shape, -1, np.int16))
-    assert numbers[3, 3] < tiles.ON_GROUND <= numbers[2, 2] and numbers[0, 0] < tiles.ON_GROUND
 
 
 @pytest.mark.quick

@@ -15,11 +15,10 @@ from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.profile import Profile
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.drawing import Shades
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.inks import BLACK, WHITE
 from crowd_demo.render.scene import Scene
-from crowd_demo.sprites.pixels import frame_of, plain_surface
+from crowd_demo.sprites.pixels import plain_surface
 
 SIZE = 200, 150
 COUNT = 200
@@ -221,41 +220,10 @@ def test_a_predator_is_seen_from_afar_whole_and_over_all_others(assets, zoom):
     assert np.abs(channels(pictures[0]) - channels(pictures[1]))[outline].max() < 40
 
 
-def test_the_order_in_memory_does_not_show_where_predators_overlap(assets):
-    scene = hunt(assets, 60)
-    picture(scene, camera(0.15))
-    pictures = []
-    for order in (1, -1):
-        target = plain_surface(SIZE)
-        scene._figures.draw(target, scene.used.now, scene.used.slots[::order].copy())
-        pictures.append(frame_of(target))
-    assert np.array_equal(pictures[0], pictures[1])
-
-
 @pytest.mark.parametrize("zoom", AFAR)
 def test_each_predator_is_outlined_and_nobody_else(assets, zoom):
     outlined = [inked(picture(hunt(assets, predators), camera(zoom)), WHITE).sum() for predators in (0, 1, 3)]
     assert 0 == outlined[0] < outlined[1] < outlined[2]
-
-
-def test_from_near_predators_are_sprites_like_others(assets):
-    scene = hunt(assets, 9)
-    assert not inked(picture(scene, camera(0.61)), WHITE).any()
-    assert inked(picture(scene, camera(0.6)), WHITE).any()
-
-
-@pytest.mark.parametrize("zoom", AFAR)
-def test_in_a_colour_mode_predators_have_its_colours_and_their_outlines(assets, zoom):
-    scene, pictures = hunt(assets, 2), []
-    for cull, blitter in product(("off", "agents", "grid"), ("pygame", "compiled")):
-        picture(scene, camera(zoom), cull=cull, depth="full", blitter=blitter)
-        now, slots, target = scene.used.now, scene.used.slots, plain_surface(SIZE)
-        kind = (now.agents.id[slots] < 2).astype(np.uint8)
-        scene._figures.draw(target, now, slots, Shades(kind, np.array([0x0000FF, 0xFF0000], np.uint32)))
-        pictures.append(frame_of(target) & 0xFFFFFF)
-    assert all(np.array_equal(pictures[0], other) for other in pictures)
-    assert inked(pictures[0], WHITE).any(), "outlines are not tinted"
-    assert (channels(pictures[0]) * (1, -1, -1) > (90, -30, -30)).all(axis=-1).any(), "a red predator among blue prey"
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -267,15 +235,6 @@ def test_tiny_crowds_are_drawn(assets, behaviour, count):
                                               ("pygame", "compiled"), (0.1, 1.0)):
         picture(scene, camera(zoom), cull=cull, depth=depth, blitter=blitter)
         assert sim.profile.counters["total"] == count
-
-
-def test_a_surface_that_kernels_cannot_write_gets_the_same_picture(scene):
-    strange = pygame.Surface(SIZE, 0, 32, (0xFF, 0xFF00, 0xFF0000, 0))
-    scene.draw(strange, camera(1.0), None, 0.5)
-    plain = plain_surface(SIZE)
-    scene.draw(plain, camera(1.0), None, 0.5)
-    assert np.array_equal(pygame.surfarray.array3d(strange), pygame.surfarray.array3d(plain))
-    assert not frame_of(plain).flags.owndata
 
 
 def test_stages_are_named_in_the_order_of_the_frame(scene):
@@ -315,13 +274,3 @@ def test_roofs_are_over_exits_at_the_edge_of_the_map_alone(assets):
     assert all(cover.numbers.shape == (cover.lower - cover.upper, cover.right - cover.left) for cover in found)
     ways.set_exit(0, False)
     assert [cover.left for cover in roofs._found(sim.terrain, ways.exits) if cover.is_roof] == [52, 25]
-
-
-def test_a_person_seen_from_afar_is_a_speck_of_three_pixels(assets):
-    scene = scene_of(Simulation("crowd", 1), assets)
-    scene.sim.agents.view.x[0], scene.sim.agents.view.y[0] = 200.0, 150.0
-    with_one = channels(picture(scene, camera(0.06), cull="off", blitter="compiled"))
-    scene.sim.agents.count = 0
-    apart = np.abs(with_one - channels(picture(scene, camera(0.06)))).max(axis=2)
-    rows, columns = np.nonzero(apart > 12)
-    assert [int(np.ptp(each)) for each in (rows, columns)] == [2, 2]

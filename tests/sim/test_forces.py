@@ -9,7 +9,6 @@ from crowds import CRATES, CROWD, FLOCK, Settings, open_world, simulation
 from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.edits import PutForce, RemoveForce
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.terrain.forces import MAX_FORCES
 
 pytestmark = pytest.mark.quick
 HUNT: Settings = {"behaviour": "hunt", "agents": 500, **open_world(500, 400)}
@@ -116,21 +115,6 @@ def test_inverses_take_back_what_was_put_moved_and_removed() -> None:
     assert RemoveForce(2).inverse(sim) == (PutForce(2, "scare", 1, 2, 3, 4, 50),)
     sim.step(50)
     assert RemoveForce(2).inverse(sim) == ()
-
-
-def test_there_are_at_most_so_many_and_numbers_are_given_in_order() -> None:
-    sim = simulation(agents=5, **open_world(640, 640))
-    for number in range(MAX_FORCES):
-        sim.apply(PutForce(number, "repel", 10, 20, 30, 2))
-    before = sim.forces.state()
-    for number, why in ((MAX_FORCES, "32 forces already"), (MAX_FORCES + 1, "32 forces already")):
-        with pytest.raises(ValueError, match=why):
-            sim.apply(PutForce(number, "repel", 10, 20, 30, 2))
-    sim.apply(RemoveForce(3))
-    with pytest.raises(ValueError, match="the next new one is 32"):
-        sim.apply(PutForce(99, "repel", 10, 20, 30, 2))
-    sim.apply(PutForce(3, "repel", 10, 20, 30, 2))
-    assert sim.forces.state() == before
 
 
 @pytest.mark.parametrize("wrong", [

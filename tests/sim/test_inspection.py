@@ -7,7 +7,6 @@ import pytest
 from crowds import CROWDS, simulation
 
 from crowd_demo.compute.jit import run
-from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
@@ -16,7 +15,6 @@ from crowd_demo.sim.inspection import (
     avoidance_launch,
     counts_of,
     facts_of,
-    inside,
     may_reconsider,
     neighbours_of,
     raw_of,
@@ -70,16 +68,6 @@ def test_every_behaviour_can_be_inspected_and_stays_as_it_is(name: str) -> None:
     assert sim.state_hash() == alone.state_hash()
 
 
-def test_before_the_first_step_and_after_a_change_nobody_has_looked_yet() -> None:
-    sim = simulation(**CROWDS["crowd"])
-    assert around(sim, 3) is None and dict(raw_of(sim, 3))["looked around"] == "not yet"
-    sim.step()
-    assert around(sim, 3)
-    sim.optimizations.neighbours = "kd_tree"
-    sim.prepare_picture()
-    assert around(sim, 3) is None
-
-
 def test_ages_count_the_steps_since_each_look() -> None:
     sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=4, optimizations__stagger__by="id",
                      optimizations__reorder__when="off", steps=9)
@@ -92,32 +80,6 @@ def test_ages_count_the_steps_since_each_look() -> None:
         if looked or step > 4:
             told = dict(raw_of(sim, slot))["looked around"]
             assert told == ("in the last step" if looked else f"{since} step{'s' * (since != 1)} before")
-
-
-def test_a_box_counts_those_in_it() -> None:
-    sim = indexed()
-    columns, count = sim.agents.columns, sim.agents.count
-    box = (100.0, 80.0, 300.0, 240.0)
-    expected = [slot for slot in range(count) if 100 <= columns.x[slot] <= 300 and 80 <= columns.y[slot] <= 240]
-    assert inside(sim, box).tolist() == expected
-    told = dict(counts_of(sim, box))
-    speed = np.hypot(columns.vx[expected], columns.vy[expected]).mean()
-    assert told["agents"] == f"{len(expected)}" and told["mean speed"] == f"{speed / UNITS_A_METRE:.2f} m/s"
-    assert told["density"] == f"{len(expected) / (200 * 160 / UNITS_A_METRE**2):.2f} per m²"
-    assert sum(int(told[state]) for state in set(sim.behaviour.states)) == len(expected)
-    assert dict(counts_of(sim, (-9, -9, -8, -8)))["agents"] == "0"
-
-
-def test_only_people_are_told_in_metres() -> None:
-    people, birds = simulation(**CROWDS["crowd"]), simulation(**CROWDS["flock"])
-    for sim in (people, birds):
-        sim.step()
-    told = dict((*facts_of(people, 3), *raw_of(people, 3)))
-    columns = cast(PeopleColumns, people.agents.columns)
-    way = np.hypot(columns.goal_x[3] - columns.x[3], columns.goal_y[3] - columns.y[3]) / UNITS_A_METRE
-    assert told["distance"] == f"{way:.1f} m" and told["place"].endswith(" m") and told["speed"].endswith(" m/s")
-    assert dict(facts_of(birds, 3))["speed"].endswith(" units/s")
-    assert dict(counts_of(birds, (0, 0, 100, 100)))["density"].endswith("per 100 x 100 units")
 
 
 def test_who_waits_does_not_look_for_the_goal() -> None:

@@ -71,16 +71,6 @@ def test_no_more_agents_come_than_there_may_be_or_than_fit_into_memory(way: str,
     assert sim.state_hash() == before and sim.agents.count == 50 and not sim.history
 
 
-def test_an_array_that_grows_by_half_needs_room_for_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim = simulation("20k-flock", agents=1000)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 499 * AGENT)
-    with pytest.raises(ValueError, match=r"^1,001 agents: needs about"):
-        sim.populate(1001)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 500 * AGENT)
-    sim.populate(1001)
-    assert sim.agents.capacity == 1500
-
-
 def test_births_stop_where_memory_ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(texts, "_said", set())
     sim = simulation("20k-flock", agents=20, life__births_per_s=600)

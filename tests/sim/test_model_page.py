@@ -291,18 +291,6 @@ def test_a_line_counts_the_steps_that_cross_it() -> None:
     assert 100 < sum(found) < 800
 
 
-@pytest.mark.quick
-def test_lines_are_counted_in_every_step() -> None:
-    sim, expected = eventful({"tick": 999}, measure__lines__slope="[100, 600, 900.5, 80.1]"), 0
-    for _ in range(30):
-        before = sim.agents.by_id()
-        sim.step()
-        after = sim.agents.by_id()
-        for p, q in zip(zip(before.x, before.y, strict=True), zip(after.x, after.y, strict=True), strict=True):
-            expected += crosses([*map(float, p)], [*map(float, q)], (100, 600), (900.5, 80.1))
-    assert 5 < expected == sim.counts.passed[0]
-
-
 # --- Actions ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.quick

@@ -78,7 +78,12 @@ def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
     return simulation(**{**crowd, **options}, steps=steps)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+EVERY_DAY = {f"{name}, {change}" for number, name in enumerate(CROWDS) for change in ("plain", [*CHANGES][1 + number % 4])}
+
+
+@pytest.mark.parametrize("kind", [
+    pytest.param(kind, marks=pytest.mark.slow) if kind.partition(", ")[0] in CROWDS and kind not in EVERY_DAY else kind
+    for kind in KINDS])
 def test_every_pair_of_values_gives_one_crowd(kind: str) -> None:
     """Hash by hash: all techniques are switched every few steps, beside brute force one agent at a time."""
     slow, sim = (simulation(**{**KINDS[kind], **changes}) for changes in (SLOW, {}))
@@ -217,7 +222,7 @@ def assert_sound(sim: Simulation) -> None:
 # --- no change changes the crowd, or the work that a step does, unnoticed: tests/pins.json holds both ----------------
 
 PINNED = json.loads(pins.FILE.read_text("utf-8"))
-named = [pytest.param(name, marks=() if pins.is_large(name) else pytest.mark.quick) for name in pins.cases()]
+named = [pytest.param(name, marks=pytest.mark.slow if pins.is_large(name) else pytest.mark.quick) for name in pins.cases()]
 
 
 @pytest.mark.parametrize("name", named)

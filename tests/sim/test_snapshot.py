@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import BIRTHS_AND_DEATHS, ROPE, Settings, open_world, simulation
+from crowds import BIRTHS_AND_DEATHS, ROPE, Settings, simulation
 
-from crowd_demo.registry.entries import Technique
-from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch, as_data, from_data
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import differences
@@ -58,37 +56,6 @@ def test_back_and_forth_over_everything(kind: str) -> None:
         assert [sim.state_hash(), *on(sim, tick + 1)] == hashes[tick:tick + 2], tick
 
 
-def test_crowds_that_are_gone_around_are_remembered() -> None:
-    """The two last counts are part of a snapshot: without them the crowd goes other ways."""
-    sim = simulation(agents=2000, map="maze", crowd__detour=9, crowd__detour_s=0.1)
-    snapshots, hashes = [], []
-    for tick in range(LAST):
-        snapshots.append(sim.snapshot())
-        hashes += on(sim, tick + 1)
-    for tick in (20, 3, 11, 24):
-        sim.restore(snapshots[tick])
-        assert on(sim, LAST) == hashes[tick:], tick
-        assert on(Simulation.from_snapshot(snapshots[tick]), LAST) == hashes[tick:], tick
-    sim.restore(snapshots[11]._replace(crowding=snapshots[0].crowding))
-    assert on(sim, LAST) != hashes[11:]
-
-
-@pytest.mark.parametrize("kind", ["births", "links"])
-@pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
-def test_every_choice_of_every_technique_goes_on_alike(technique: Technique, kind: str) -> None:
-    """Approximate ones too: what they leave for later steps is in the snapshot. Walls come and go before and after it."""
-    for choice in technique.choices:
-        sim = simulation(agents=200, **open_world(600, 500), **KINDS[kind])
-        sim.optimizations.set(technique.path, choice)
-        on(sim, 7)
-        snapshot = sim.snapshot()
-        wanted = on(sim, 15)
-        sim.optimizations.set(technique.path, technique.choices[0])
-        sim.restore(snapshot)
-        assert sim.optimizations.get(technique.path) == choice
-        assert on(sim, 15) == wanted, choice
-
-
 @pytest.mark.quick
 def test_nobody_writes_into_a_snapshot() -> None:
     sim = simulation(agents=200, **BIRTHS_AND_DEATHS)
@@ -100,21 +67,6 @@ def test_nobody_writes_into_a_snapshot() -> None:
     on(sim, LAST)
     assert all(np.array_equal(*pair) for pair in zip(before.parts, snapshot.parts, strict=True))
     assert before.techniques == snapshot.techniques and before.history == snapshot.history
-
-
-@pytest.mark.quick
-def test_what_did_not_change_is_shared_and_not_made_again() -> None:
-    sim = simulation(agents=200, steps=1)
-    first = sim.snapshot()
-    sim.step()
-    second = sim.snapshot()
-    assert first.kinds is second.kinds and first.generations is second.generations
-    front, ground, version = sim.agents.front, sim.ground, sim.terrain.version
-    sim.restore(first)
-    assert sim.agents.front is front and sim.ground is ground and sim.terrain.version == version
-    assert sim.snapshot().kinds is first.kinds
-    sim.set_walls((20, 20, 23, 23), True)
-    assert sim.snapshot().kinds is not first.kinds
 
 
 @pytest.mark.quick

@@ -24,7 +24,6 @@ from crowds import (
     simulation,
 )
 
-from crowd_demo.compute.jit import compile_launches, is_compiled
 from crowd_demo.sim import ways
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, Remove, SetExit, SetGoal, TakeOut
@@ -165,16 +164,6 @@ def test_a_force_of_an_undone_past_is_gone() -> None:
 
 # --- the list of stages: what runs in a step, and what a picture needs beforehand ------------------------------------
 
-def test_a_stale_grid_is_rebuilt_before_a_picture_only_where_cells_are_culled() -> None:
-    sim = simulation(**FLOCK)
-    sim.grid.outdated()
-    sim.optimizations.cull = "agents"
-    sim.prepare_picture()
-    assert not sim.grid.fresh
-    sim.optimizations.cull = "grid"
-    sim.prepare_picture()
-    assert sim.grid.fresh
-
 
 def test_the_ends_of_links_are_looked_up_before_a_picture() -> None:
     sim = simulation(**ROPE, steps=1)
@@ -182,15 +171,6 @@ def test_the_ends_of_links_are_looked_up_before_a_picture() -> None:
     assert not sim.links.fresh
     sim.prepare_picture()
     assert sim.links.fresh
-
-
-def test_the_calls_of_a_twin_are_those_of_a_step() -> None:
-    twin, sim = simulation(**CROWD), simulation(**CROWD)
-    launches = list(twin.launches_to_compile())
-    compile_launches(launches)
-    sim.step()
-    assert all(is_compiled(launch) for launch in launches)
-    assert {"interact_lanes", "move_lanes", "check_sight", "take_headings"} <= {launch.name for launch in launches}
 
 
 # --- a crowd that nobody refers to -----------------------------------------------------------------------------------

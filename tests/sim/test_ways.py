@@ -13,10 +13,8 @@ from reference_terrain import ReferenceWays, reference_way_out, reference_ways
 from terrains import grids, terrain_of
 
 from crowd_demo.sim import ways
-from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.edits import AddGoal, PaintWalls, SetExit, SetGoal
-from crowd_demo.sim.save_format import check, decode, encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.ways import Ways
 
@@ -122,58 +120,6 @@ def test_who_is_walled_in_is_out_and_comes_back() -> None:
 
 def tile_at(sim: Simulation, row: int, column: int) -> int:
     return row * sim.terrain.columns + column
-
-
-GOALS = st.one_of(
-    st.builds(AddGoal, st.floats(-50, 600), st.floats(-50, 500)), st.builds(SetGoal, st.integers(0, 5), st.integers(-2, 62)),
-    st.builds(SetExit, st.integers(0, 4), st.booleans()), st.builds(PaintWalls, RUNS, st.booleans()))
-
-
-def try_to(sim: Simulation, action: Any) -> tuple[Any, ...]:
-    """Apply an action if it is possible; return what takes it back."""
-    inverse = action.inverse(sim)
-    try:
-        sim.apply(from_data(as_data(action)))
-    except ValueError as error:
-        assert str(error).startswith(("a goal: ", "an exit: "))
-        return ()
-    return tuple(inverse)
-
-
-@pytest.mark.usefixtures("slow")
-@settings(max_examples=15, deadline=None)
-@given(st.lists(GOALS, min_size=1, max_size=8), st.integers(0, 30), st.sampled_from([0, 6]))
-def test_goals_follow_replay_go_back_and_are_undone(made: list[Any], kept: int, detour: int) -> None:
-    sim, hashes, snapshots, undo = crowd(crowd__detour=detour), [], [], list[Any]()
-    for tick in range(32):
-        if tick % 4 == 0 and made[tick // 4:]:
-            undo = [*try_to(sim, made[tick // 4]), *undo]
-        snapshots.append(sim.snapshot())
-        sim.step()
-        hashes.append(sim.state_hash())
-    again = crowd(crowd__detour=detour, optimizations__threads=2, optimizations__neighbours="linked")
-    history = sim.history[:]
-    for tick in range(32):
-        for at, action in history:
-            if at == tick:
-                again.apply(action)
-        again.step()
-        assert again.state_hash() == hashes[tick]
-    saved = decode(b"".join(encoded(snapshots[kept], "test")))
-    check(saved, crowd(crowd__detour=detour))
-    for other in (sim, again, Simulation.from_snapshot(saved)):
-        other.restore(saved)
-        assert other.snapshot().parts.keys() == saved.parts.keys()
-        for tick in range(kept, 32):
-            for at, action in history[len(saved.history):]:
-                if at == tick:
-                    other.apply(action)
-            other.step()
-            assert other.state_hash() == hashes[tick]
-    for action in undo:
-        try_to(sim, action)
-    sim.step(30)
-    assert not ways_of(sim).waits and (sim.flow_fields.chosen == 0).all()
 
 
 def test_areas_of_goals_are_those_of_the_oracle_and_people_go_there() -> None:

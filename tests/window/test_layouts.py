@@ -95,6 +95,7 @@ def choice(path: str, steps: int) -> Any:
     return technique.choices[(technique.choices.index(technique.default) + steps) % len(technique.choices)]
 
 
+@pytest.mark.slow  # tests/app/test_layouts.py has the layouts, and tests/app the keys
 def test_help_and_the_size_of_the_text(hands: Hands) -> None:
     hands.running.press("space", "Tab")
     small = pixels(hands.running.picture())

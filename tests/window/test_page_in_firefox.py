@@ -11,7 +11,8 @@ from browser import until
 from exported import as_drawn_here, page_of, source
 from firefox import FIREFOX, Firefox
 
-pytestmark = pytest.mark.skipif(not FIREFOX, reason="Firefox is not installed (Debian: apt-get install firefox-esr)")
+pytestmark = [pytest.mark.slow,  # every day tests/extras/export/test_in_browser.py plays a page in Chromium
+              pytest.mark.skipif(not FIREFOX, reason="Firefox is not installed (Debian: apt-get install firefox-esr)")]
 
 
 def test_it_plays_and_looks_like_the_window(display: str, tmp_path: Path) -> None:

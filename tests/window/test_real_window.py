@@ -13,7 +13,6 @@ from picture_files import pixels
 
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.inks import ORANGE
 
 GLIDE_S = 1.0  # after which the view stands still
 
@@ -34,26 +33,6 @@ def test_a_key_that_is_pressed_while_it_loads_is_not_lost(start: Callable[..., A
     running.until(running.shows_the_crowd)
     assert running.leave() == 0
     assert not running.report()["optimizations"]["simd"]
-
-
-def test_what_is_typed_in_the_menu_finds_an_action_and_switches_nothing(running: Any) -> None:
-    running.press("space", "Return", *"inspect92", "Escape", *"22", "Escape", "Escape", "F1", *"29")
-    running.picture()
-    running.press("Escape", "Escape")
-    assert running.leave() == 0
-    options = running.report()["optimizations"]
-    assert options["simd"] and options["blitter"] == BY_PATH["blitter"].default
-
-
-def test_a_held_key_changes_the_number_of_the_technique_touched_last(running: Any) -> None:
-    running.press("e")
-    running.tool("keydown", "bracketright")
-    time.sleep(1.5)
-    running.tool("keyup", "bracketright")
-    running.press("bracketleft", "space")
-    assert running.leave() == 0
-    every = running.report()["optimizations"]["reorder"]["every"]
-    assert every > 400 and every % 10 == 0
 
 
 def test_esc_asks_once_and_any_other_key_goes_on(running: Any) -> None:
@@ -108,31 +87,6 @@ def test_the_window_may_be_resized_at_any_time(start: Callable[..., Any]) -> Non
     program.tool("windowsize", "--sync", program.window, "500", "300")
     program.until(lambda: pixels(program.picture()).shape == (500, 300, 3))
     assert program.leave() == 0, program.process.stderr.read()
-
-
-def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:
-    program = start("--config", "crates", "--set", "agents=3000", "--set", "camera.zoom=0.75")
-    program.until(program.shows_the_crowd)
-    program.press("space", "shift+Tab")
-    culled = pixels(program.picture())
-    program.press("9", "7")
-    assert (culled == pixels(program.picture())).all()
-    assert program.leave() == 0
-    report = program.report()
-    assert (report["optimizations"]["blitter"], report["optimizations"]["cull"]) == ("pygame", "off")
-    assert report["counters"]["visible"] < report["counters"]["drawn"] == 3000
-
-
-def test_f_freezes_the_frustum_and_outlines_it(running: Any) -> None:
-    running.press("space", "shift+Tab", "Home")
-    running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "12", "--delay", "30", "4")
-    time.sleep(GLIDE_S)
-    running.press("f", "Home")
-    time.sleep(GLIDE_S)
-    assert (pixels(running.picture()) == ORANGE).all(axis=2).sum() > 100
-    assert running.leave() == 0
-    counters = running.report()["counters"]
-    assert counters["drawn"] < counters["total"] == 1000
 
 
 def test_a_first_start_shows_its_window_and_answers_esc_while_it_compiles(

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from picture_files import pixels
-
-from crowd_demo.host.recording.format import read_recording
-from crowd_demo.render.hud.canvas import DARK, TOUCHED
-from crowd_demo.sim.events import Event
 
 BIRDS = """# My birds.
 agents: 400
@@ -58,52 +52,6 @@ def test_f2_and_keys_open_another_crowd_in_the_window(running: Any) -> None:
     assert (report["config"]["window"]["width"], report["config"]["window"]["height"]) == (640, 360)
 
 
-def test_a_click_on_a_row_opens_it(running: Any) -> None:
-    running.press("F2", "End")
-    selected = (pixels(running.picture()) == DARK[TOUCHED][:3]).all(axis=2)
-    x, y = (int(np.median(found)) for found in np.nonzero(selected))
-    running.press("Left")
-    running.tool("mousemove", "--window", running.window, str(x), str(y), "click", "1")
-    running.until(lambda: title(running) == "birds")
-    assert running.leave() == 0
-    assert running.report()["agents"] == 400
-
-
-def test_the_crowd_goes_on_when_the_menu_is_closed(running: Any) -> None:
-    running.press("F2", "Escape")
-    assert running.leave() == 0
-    assert running.report()["agents"] == 1000
-
-
-def test_a_tour_from_the_command_line_goes_forth_and_back(start: Callable[..., Any]) -> None:
-    program = start("--tour", "mine", base=("--size", "640x360"))
-    program.until(program.shows_the_crowd)
-    program.press("Return", "Right", "Left", "Escape")
-    program.picture()
-    assert program.leave() == 0
-    report = program.report()
-    assert (report["optimizations"]["neighbours"], report["optimizations"]["blitter"]) == ("none", "compiled")
-    assert report["agents"] == 400
-
-
-def test_tab_goes_through_the_modes_and_in_a_narrow_window_through_the_panels(start: Callable[..., Any]) -> None:
-    program = start("--tour", "mine", base=("--size", "800x600"))
-    program.until(program.shows_the_crowd)
-
-    def shows_full_panels() -> bool:
-        corner = pixels(program.picture())[20:220, 60:330]
-        return bool((corner.max(axis=2) < 60).mean() > 0.5)
-
-    assert not shows_full_panels()
-    program.press("Tab")
-    program.until(shows_full_panels)
-    program.press("Tab")  # the right one
-    program.until(lambda: not shows_full_panels())
-    program.press("Escape")  # ends the tour
-    program.picture()
-    assert program.leave() == 0
-
-
 def test_f3_begins_a_tour_in_its_own_configuration(running: Any) -> None:
     running.press("F3", "End", "Return")
     running.until(lambda: title(running) == "birds")
@@ -113,14 +61,3 @@ def test_f3_begins_a_tour_in_its_own_configuration(running: Any) -> None:
     assert running.leave() == 0
     report = running.report()
     assert (report["optimizations"]["neighbours"], report["agents"]) == ("none", 400)
-
-
-def test_ctrl_d_lets_a_scenario_do_what_it_leaves_to_a_hand(start: Callable[..., Any]) -> None:
-    running = start("--record", "run.replay", base=("--config", "doorway", "--set", "agents=60", "--size", "640x360"))
-    running.until(running.shows_the_crowd)
-    running.press("ctrl+l")
-    running.until(running.shows_the_crowd)
-    assert running.leave() == 0
-    part, = read_recording(running.folder / "run.replay").parts
-    assert [action for _, action in part.actions][:2] == [Event(0), Event(1)]
-    assert running.report()["outcome"]["agents"] <= 60

@@ -52,8 +52,8 @@ from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, Make
 from crowd_demo.sim.interaction.nearest import NeighbourLimits
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe
 from crowd_demo.sim.interaction.strips import accumulate_alone
-from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
+from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.crowding import Prices
 from crowd_demo.sim.terrain.flow_fields import FlowField
@@ -235,7 +235,8 @@ class SetPrices(LookForCrowds):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         nobody = np.zeros(0, np.float32)
-        return world.crowding.launches(world.tick, nobody, nobody, 0, world.terrain.walls)
+        return (*world.crowding.launches(world.tick, nobody, nobody, 0, world.terrain.walls),
+                *self.ways.launches_ahead(world.tick))
 
 
 class AskForFields(MadeOf[MakeFlowFields]):
@@ -318,7 +319,7 @@ class GpuExchange(MadeOf[ExchangePeople]):
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
         return (crowd.launch(exchange_people_each, agents, columns, agents, destinations_of(crowd, self.stage.areas),
-                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world.tick)),)
+                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world)),)
 
 
 class GpuWalk(GpuMove):
@@ -387,7 +388,7 @@ def _contact(crowd: GpuCrowd, stage: SmallCells) -> list[Stage]:
 MADE = cast(Made, {  # birds' too
     Glide: lambda crowd, stage: [GpuMove(crowd)],
     CheckSight: lambda crowd, stage: [GpuSight(crowd, stage)],
-    LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices()],
+    LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices(stage.ways)],
     MakeFlowFields: lambda crowd, stage: [AskForFields(crowd, stage), MakeFields(stage.areas)],
     TakeHeadings: lambda crowd, stage: [GpuHeadings(crowd, stage)],
     Admit: lambda crowd, stage: [GpuAdmit(crowd, stage)],

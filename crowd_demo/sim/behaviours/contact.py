@@ -53,8 +53,8 @@ from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS,
 from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
 from crowd_demo.sim.interaction.runs import Blocks, part
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, InteractionInput, Strips, fill
-from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
+from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, slide

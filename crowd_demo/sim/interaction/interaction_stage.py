@@ -39,7 +39,7 @@ from crowd_demo.sim.interaction.strips import (
     Strips,
     strips_of,
 )
-from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs
+from crowd_demo.sim.neighbours.structure import Candidates, Lists, Runs
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import Sizes, World
 

@@ -26,8 +26,8 @@ from crowd_demo.compute.simd import LANES
 from crowd_demo.config.model import Cache
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.runs import write_launch, written_out
-from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs, holder_of
 from crowd_demo.sim.neighbours.schedule import everybody_due
+from crowd_demo.sim.neighbours.structure import Candidates, Lists, Runs, holder_of
 from crowd_demo.sim.simulation import Simulation
 
 RUN = 32  # agents of a run

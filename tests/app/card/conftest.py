@@ -23,6 +23,6 @@ def fast_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def watched() -> Iterator[Watched]:
     driven = Watched()
-    driven.frames(60)
+    driven.frames(30)
     yield driven
     close_window()

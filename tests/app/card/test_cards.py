@@ -1,6 +1,8 @@
-"""The card of the last switch, in a program that runs: what it says, and what it costs."""
+"""The card of the last switch, in a program that runs: what it says, what it proves, what it costs, and what ends it."""
 
 from __future__ import annotations
+
+import weakref
 
 import pytest
 from driven import Driven
@@ -9,12 +11,12 @@ from watched import LOOK_S, Watched, turns_of
 from crowd_demo.app.card import trial
 from crowd_demo.app.card.effect import extent
 from crowd_demo.app.crowd.technique_controls import Switcher
-from crowd_demo.registry.entries import EXACT, load
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.stages import STAGES, text_of
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
 from crowd_demo.render.hud.text_panels import tip_of
-from crowd_demo.sim.actions import Switch
+from crowd_demo.sim.actions import Populate, SetWalls, Switch
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -42,7 +44,7 @@ def steps_of(card: Card) -> int:
 
 
 def test_what_it_gave_is_kept_for_the_tooltip(watched: Watched) -> None:
-    watched.switch("leaf_size", 64, 60)
+    watched.switch("leaf_size", 64, 30)
     assert not watched.has_card, "there is nothing to measure"
     watched.switch("simd", False)
     watched.last()
@@ -55,9 +57,9 @@ def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeyp
     monkeypatch.setattr(Switcher, "busy", True)
     watched.frames(1100)
     monkeypatch.setattr(Switcher, "busy", False)
-    watched.switch("simd", False, 60)
+    watched.switch("simd", False, 30)
     trial = watched.program.cards.trial
-    assert trial and 50 < extent(trial.before)[0] <= 60
+    assert trial and 20 < extent(trial.before)[0] <= 30
 
 
 def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +71,7 @@ def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monk
         driven.frames(40)
     driven.switch("simd", False)
     assert driven.program.cards.trial and extent(driven.program.cards.trial.before) == (0, 0)
-    driven.frames(100)
+    driven.frames(40)
     assert turns_of(driven.card) > 0 and all(span.before_ms > 0 < span.after_ms for span in driven.card.spans)
 
 
@@ -85,7 +87,7 @@ def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
     driven.switch(path, value)
     driven.program.crowd.paused = False
-    driven.frames(100)
+    driven.frames(40)
     card = driven.card
     assert card.spans == () and card.note == trial.NO_TIMES_NOTE and "before" not in card.state
     assert card.proof.kind == "same" or "sample" in card.proof.text
@@ -148,21 +150,137 @@ def test_the_key_shows_why_then_hides_it_and_the_crowd_stays_the_same(watched: W
     assert alone.state_hash() == watched.program.sim.state_hash()
 
 
-def test_why_costs_nothing_before_it_is_opened_and_begins_again_after_another_switch(
-        watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = list[str]()
-    monkeypatch.setattr(trial, "load", lambda name: opened.append(name) or load(name))
+# --- What ends a card or what it measures: time, other crowds, the view, another switch ------------------------------
+
+ZOOM = 320, 180, 1.3
+
+
+def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) -> None:
+    watched.press("i")
+    told = "no card yet: press the key of a technique while panels are shown"
+    assert watched.status().notices == [told] and not watched.has_card
+    watched.switch("simd", False)
+    assert watched.has_card and watched.card.left == 1
+    watched.last()
+    assert not watched.has_card
+    watched.press("i")
+    assert watched.card.left == 0 and watched.card.proof.kind == "same"
+    watched.keys("i", "i")
+    assert not watched.has_card
+    watched.press("i")
+    watched.switch("simd", True)
+    assert watched.card.change == "off -> on" and watched.card.left == 1
+    watched.keys("i", "i")
+    assert not watched.has_card
+
+
+@pytest.mark.parametrize(("action", "why"), [(Populate(150), "the number of agents changed"),
+                                             (SetWalls((1, 1, 2, 2), True), "the walls changed")])
+def test_what_changes_the_crowd_ends_the_measurement(watched: Watched, action, why: str) -> None:
     watched.switch("simd", False, 100)
-    assert opened == []
-    watched.press("i")
-    watched.frames(3)
-    assert opened == [trial.WHY]
-    watched.switch("stagger.avoidance", 1, 30)
-    assert watched.card.row is None and opened == [trial.WHY]
+    watched.apply(action)
+    card = watched.card
+    assert card.state.endswith(f", until {why}") and card.proof.kind == "same"
+    watched.frames(100)
+    assert watched.card._replace(left=card.left) == card, "nothing is measured any more"
+    watched.switch("simd", True, 100)
+    assert watched.card.change == "off -> on" and watched.card.proof.kind == "same"
+    watched.switch("simd", False)
+    watched.apply(action)
+    assert watched.card.proof == ("running", f"not compared: {why}"), "an early end is no proof"
 
 
-def test_why_of_drawing_says_that_it_is_about_steps(watched: Watched) -> None:
-    watched.switch("cull", "off", 10)
-    watched.press("i")
-    watched.frames(2)
-    assert watched.card.why and "part of drawing" in watched.card.why[0].source
+@pytest.mark.parametrize(("key", "why"), [("r", "another crowd began"), ("backspace", "it went to another time")])
+def test_another_crowd_or_time_ends_it(watched: Watched, key: str, why: str) -> None:
+    watched.switch("simd", False, 30)
+    watched.press(key)
+    assert watched.card.state.endswith(f", until {why}")
+
+
+@pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
+def test_copies_show_the_view_of_the_switch_when_somebody_moves_it(watched: Watched, path: str, value) -> None:
+    watched.switch(path, value, 40)
+    watched.program.seeing.zoom(*ZOOM)
+    watched.frames()
+    turns = turns_of(watched.card)
+    watched.frames(30)
+    assert turns_of(watched.card) > turns and "until" not in watched.card.state
+
+
+def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_large_for_copies(
+        watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "MAX_BYTES", 0)
+    watched.switch("cull", "off", 40)
+    watched.program.seeing.zoom(*ZOOM)
+    watched.frames()
+    assert watched.card.state.endswith(", until the view changed")
+
+
+def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
+    watched.press("space")
+    watched.frames(30)
+    watched.switch("simd", False, 30)
+    assert watched.card.left == 1 and watched.card.state == "waits until the crowd moves again"
+    watched.press("space")
+    watched.frames(40)
+    assert watched.card.left < 1 and watched.card.proof.kind == "same"
+    watched.press("space")
+    watched.frames(30)
+    watched.switch("blitter", "pygame", 40)
+    assert watched.card.left < 1 and watched.card.spans[0].name == "frame"
+    assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms
+
+
+def test_a_second_switch_begins_a_new_card(watched: Watched) -> None:
+    watched.switch("simd", False, 100)
+    watched.switch("reorder.when", "off")
+    assert (watched.card.title, watched.card.change, watched.card.left) == ("reorder", "every -> off", 1)
+    watched.frames(100)
+    assert watched.card.proof.kind == "same" and watched.card.note.startswith("Memory keeps its order")
+
+
+def test_two_quick_switches_are_one(watched: Watched) -> None:
+    """One who steps through choices wants to compare the last with the first."""
+    watched.switch("neighbours", "z_grid")
+    watched.switch("neighbours", "kd_tree")
+    assert watched.card.change == "sorted -> kd_tree"
+    watched.switch("simd", False)
+    assert (watched.card.title, watched.card.change) == (
+        "2 techniques", "neighbours sorted -> kd_tree, SIMD lanes on -> off")
+    watched.frames(60)
+    assert turns_of(watched.card) and watched.card.proof.kind == "same"
+    watched.switch("simd", True)
+    watched.switch("cull", "off", 60)
+    assert watched.card.change == "SIMD lanes off -> on, culling grid -> off" and watched.card.proof.kind == "same"
+    assert watched.card.spans[0].name == "step" and watched.card.spans[-1].name == "frame"
+    watched.frames(60)
+    watched.switch("simd", False)
+    watched.switch("simd", True)
+    assert not watched.has_card, "nothing was switched after all"
+    watched.switch("simd", True)
+    assert not watched.has_card, "a value that stays is no switch"
+
+
+def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    replicas = []
+    make = Simulation.replica
+
+    def replica(sim: Simulation) -> Simulation:
+        made = make(sim)
+        replicas.append(weakref.ref(made))
+        return made
+    monkeypatch.setattr(Simulation, "replica", replica)
+    watched.switch("simd", False, 40)
+    assert len(replicas) == 2 and all(replica() for replica in replicas)
+    watched.apply(Populate(150))
+    assert not any(replica() for replica in replicas)
+
+
+def test_no_card_while_the_hud_is_off(watched: Watched) -> None:
+    watched.switch("simd", False)
+    watched.press("tab")
+    assert watched.has_card
+    watched.keys("tab", "tab")
+    watched.switch("simd", True)
+    assert watched.card.change == "on -> off" and watched.card.state.endswith("until the HUD was hidden")
+    assert "proof" not in watched.program.sim.profile.records(1)[0].notes

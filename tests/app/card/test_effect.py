@@ -15,10 +15,9 @@ from crowd_demo.app.card.effect import (
     counted,
     explaining,
     extent,
-    latest,
     telling,
 )
-from crowd_demo.profile import HISTORY, Profile
+from crowd_demo.profile import Profile
 from crowd_demo.render.hud.card import CardRow, Span
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
@@ -174,17 +173,6 @@ def test_what_was_before_a_change_is_not_compared() -> None:
     times = before_now(profile, crowd_since=50, view_since=60)
     assert extent(times) == (30, 20) and times.steps["interaction"].max() < 1.1
     assert extent(before_now(profile, 81, 81)) == (0, 0)
-
-
-def test_the_steps_of_the_present_frame_are_not_over_and_of_a_long_time_as_much_is_taken_as_is_kept() -> None:
-    profile = MadeUp()
-    profile.many(10)
-    profile.begin_step()
-    profile.add("interaction", 99.0)
-    profile.end_step()
-    assert extent(latest(profile, 10)) == (10, 10) and latest(profile, 10).steps["interaction"].max() < 2
-    profile.many(600, steps=3)
-    assert extent(latest(profile, 600)) == (HISTORY, 600)
 
 
 def test_counters_that_differ_explain_it() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -23,7 +22,6 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.host.child import Conversation
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
@@ -34,8 +32,9 @@ from crowd_demo.registry.techniques import TECHNIQUES
 OPTIONS = load_config("1k").optimizations
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))],
-                ids=["anew", "forks"])
+@pytest.fixture(params=[  # every day as it is on this system
+    pytest.param(False, marks=pytest.mark.slow if helpers.CAN_FORK else ()),
+    pytest.param(True, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))], ids=["anew", "forks"])
 def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether processes are copies of a first one, or each is started anew."""
     monkeypatch.setattr(helpers, "CAN_FORK", request.param)
@@ -89,24 +88,6 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
     assert not any("pose" in name or ".interact_" in name for name in written)
 
 
-def test_another_process_goes_on_after_some_kernels(
-        forks: bool, source: CompilerSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[Conversation] = []
-    start = source.start
-
-    def counted() -> Conversation:
-        started.append(start())
-        return started[-1]
-
-    monkeypatch.setattr(source, "start", counted)
-    helper = Helper(source, most_kernels=2)
-    assert all(helper.compile(f"unknown_{number}", OPTIONS) for number in range(3)) and len(started) == 2
-    helper.rest()
-    assert helper.compile("unknown", OPTIONS) and len(started) == 2 + forks, "one that is soon there is not kept"
-    helper.close()
-    assert not helper.compile("unknown", OPTIONS)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is less of it")
 def test_frames_and_then_all_other_processes_come_first(
         source: CompilerSource, helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,8 +98,8 @@ def test_frames_and_then_all_other_processes_come_first(
         assert helper.compile("unknown", OPTIONS)
         changed = [process for process in children() if os.getpriority(os.PRIO_PROCESS, process) != before[process]]
         assert [os.getpriority(os.PRIO_PROCESS, process) for process in changed] == [7]
-        helper.compile(ALL_CHOICES, OPTIONS)
-        assert os.sched_getscheduler(changed[0]) == os.SCHED_IDLE
+        threading.Thread(target=helper.compile, args=(ALL_CHOICES, OPTIONS), daemon=True).start()
+        wait_until(lambda: os.sched_getscheduler(changed[0]) == os.SCHED_IDLE)
 
 
 def children() -> list[int]:
@@ -142,13 +123,6 @@ def test_processes_end_with_the_program(source: CompilerSource) -> None:
 
 
 @pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
-def test_the_first_process_ends_with_the_program_while_it_gets_ready() -> None:
-    with closing(ForkingSource(load_config("1k"))) as source:
-        source._orders.close()
-        assert source.process and source.process.wait(60) == 0
-
-
-@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
 def test_a_process_that_dies_is_no_failure() -> None:
     source = ForkingSource(load_config("1k"))
     assert source.process
@@ -159,65 +133,6 @@ def test_a_process_that_dies_is_no_failure() -> None:
         wait_until(lambda: compilers._has_all_choices)
         with closing(Helper(source)) as helper:
             assert not helper.compile("anything", OPTIONS)
-
-
-@pytest.mark.quick
-@pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
-def test_where_no_copy_can_be_asked_for_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(ForkingSource(load_config("1k"))) as source:
-        monkeypatch.setattr(socket, "socketpair", fail)
-        with closing(Helper(source)) as helper:
-            assert not helper.compile("anything", OPTIONS)
-
-
-class Stuck:
-    """A process that has been started, and ends long after it is killed."""
-
-    def __init__(self) -> None:
-        (its_input, mine), (answers, self.its_output) = os.pipe(), os.pipe()
-        self.its_input = os.fdopen(its_input, encoding="utf-8")
-        self.stdin, self.stdout = os.fdopen(mine, "w", encoding="utf-8"), os.fdopen(answers, encoding="utf-8")
-        self.killed = False
-        self._ended = threading.Event()
-
-    def kill(self) -> None:
-        self.killed = True
-
-    def __enter__(self) -> None:
-        """Begin to wait for its end."""
-
-    def __exit__(self, *_: object) -> None:
-        self.stdin.close()
-        self.stdout.close()
-
-    def wait(self) -> int:
-        self._ended.wait()
-        return 0
-
-    def end(self) -> None:
-        os.close(self.its_output)
-        self._ended.set()
-
-
-@pytest.mark.quick
-def test_closing_does_not_wait_for_a_process_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is killed needs a core also to end. Not even while a thread waits for its answer."""
-    stuck = Stuck()
-    monkeypatch.setattr(CompilerSource, "_run", lambda *_: stuck)
-    talk = CompilerSource(load_config("1k")).start()
-    answers: list[str] = []
-    asking = threading.Thread(target=lambda: answers.append(talk.ask("compile")), daemon=True)
-    asking.start()
-    with stuck.its_input:
-        read = [stuck.its_input.readline(), stuck.its_input.readline()]
-        closing = threading.Thread(target=talk.close, daemon=True)
-        closing.start()
-        closing.join(10)
-        has_closed = not closing.is_alive()
-        stuck.end()
-        asking.join(10)
-    assert has_closed and stuck.killed and answers == [""] and read[1] == "compile\n"
-    wait_until(lambda: stuck.stdin.closed and stuck.stdout.closed)
 
 
 # --- the list of what is wanted --------------------------------------------------------------------------------------
@@ -297,7 +212,8 @@ def test_every_choice_of_every_technique_comes_up() -> None:
     assert len(others) == len(wanted)
 
 
-@pytest.mark.parametrize("name", ["1k", "20k-flock", "maze"])
+@pytest.mark.parametrize("name", [
+    "1k", pytest.param("20k-flock", marks=pytest.mark.slow), pytest.param("maze", marks=pytest.mark.slow)])
 def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     config = load_config(name)
     with closing(Compilers(config)) as compilers:

@@ -14,7 +14,7 @@ from hud_spy import Spy
 
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import notices
-from crowd_demo.app.screen.notices import draw_progress, show_progress
+from crowd_demo.app.screen.notices import show_progress
 from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
 from crowd_demo.host.compiling import compilers
@@ -22,8 +22,6 @@ from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
-from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.hud.large_type import Caption
 
 NOTHING_COMPILES = """
 import os, sys, types
@@ -72,16 +70,20 @@ def run_fresh(script: str, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("settings", [
-    (), ("behaviour=flock",), ("map=doorway",), ("behaviour=flock", "map=doorway"), ("agents=0",),
-    ("behaviour=crates",), ("behaviour=crates", "optimizations.blitter=pygame", "optimizations.neighbours=aabb_tree"),
-    ("optimizations.simd=false", "optimizations.blitter=pygame", "optimizations.depth=full"),
-], ids=" ".join)
+EVERY_DAY = [("behaviour=flock",), ("map=doorway",),
+             ("behaviour=crates", "optimizations.blitter=pygame", "optimizations.neighbours=aabb_tree"),
+             ("optimizations.simd=false", "optimizations.blitter=pygame", "optimizations.depth=full")]
+SELDOM = [pytest.param(each, marks=pytest.mark.slow) for each in (
+    (), ("behaviour=flock", "map=doorway"), ("agents=0",), ("behaviour=crates",))]
+
+
+@pytest.mark.parametrize("settings", [*EVERY_DAY, *SELDOM], ids=" ".join)
 def test_after_loading_no_kernel_compiles(settings: tuple[str, ...]) -> None:
     run_fresh(NOTHING_COMPILES, *settings)
 
 
-@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
+@pytest.mark.parametrize("behaviour", [
+    name if name in ("crowd", "flock") else pytest.param(name, marks=pytest.mark.slow) for name in BEHAVIOURS])
 def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
     run_fresh(NOTHING_COMPILES + SWITCHES, f"behaviour={behaviour}")
 
@@ -97,30 +99,6 @@ def test_progress_names_what_is_compiled_and_whether_it_is_kept(monkeypatch: pyt
     monkeypatch.setattr(texts, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
     assert str(progress) == "compiling move (4 of 11)"
-
-
-@pytest.mark.quick
-def test_the_bar_moves_also_while_one_kernel_compiles_and_is_full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = iter(range(0, 30, 3))
-    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
-    progress, parts = LoadingProgress(), []
-    for _ in range(3):
-        progress.compiling("see lanes", 2, 10)
-        parts.append(progress.part())
-    assert parts[0] > 0.2 and parts == sorted(set(parts)) and parts[-1] < 0.3
-    progress.compiling("the last kernels", 10, 10)
-    assert progress.part() == 1
-
-
-@pytest.mark.quick
-def test_the_bar_grows(screen: pygame.Surface) -> None:
-    pen, blue, progress = Pen(), [], LoadingProgress()
-    progress.compiling("see lanes", 2, 11)
-    for part in (0.1, 0.5, 1.0):
-        draw_progress(screen, progress, part, pen, Caption("maze", "People walk."))
-        pixels = pygame.surfarray.array3d(screen).astype(int)
-        blue.append(int((pixels[..., 2] > pixels[..., 0] + 80).sum()))
-    assert 0 < blue[0] < blue[1] < blue[2]
 
 
 @pytest.mark.quick
@@ -168,11 +146,3 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
     quitting = ShutdownRequest()
     show_progress(Future(), LoadingProgress(), Keymap(Keys()), quitting)
     assert quitting.asked and not quitting.interrupted
-
-
-@pytest.mark.quick
-def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
-    job, quitting = Future[Loaded](), ShutdownRequest()
-    threading.Timer(0.1, job.set_result, (None,)).start()
-    show_progress(job, LoadingProgress(), Keymap(Keys()), quitting)
-    assert job.done() and not quitting.asked

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from driven import PATIENCE_S, Driven
+from driven import Driven
 
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, launch
@@ -17,10 +17,8 @@ from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.host.compiling.compilers import QUICK_AGENTS, quick_values
-from crowd_demo.host.recording.saves import newest, read_save
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
-from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
 QUICK = {technique.path: technique.quick for technique in TECHNIQUES if technique.quick is not None}
@@ -98,43 +96,6 @@ def test_the_past_with_values_that_nobody_chose_is_forgotten(driven: Driven) -> 
         driven.program.techniques.beginning = beginning
         driven.frames(2)
         assert bool(driven.program.overlays.legend_items) is not beginning, "they wait for what they draw with"
-
-
-def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> None:
-    techniques = driven.program.techniques
-    driven.program.crowd.apply(Switch("simd", False))
-    driven.frames(1)
-    techniques.follow({"simd": True, "blitter": driven.config.optimizations.blitter})
-    driven.press("2")
-    driven.frames(1)
-    assert techniques.touched == "simd" and techniques.asked().simd and techniques.deferred == {"blitter"}
-
-
-def test_a_save_has_the_values_that_are_still_being_compiled(
-        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = driven.program
-    assert program.sim.optimizations.simd
-    program.techniques.switcher.request("simd", False)
-    monkeypatch.setattr(program.techniques.switcher, "ready", lambda options: [])
-    program.act("save")
-    driven.frames(1)
-    program.files.finish(PATIENCE_S)
-    path = newest(tmp_path)
-    assert path and read_save(path).techniques["simd"] is False and program.sim.optimizations.simd
-
-
-def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> None:
-    program, techniques = driven.program, driven.program.techniques
-    driven.frames(20)
-    program.crowd.sought = 5
-    driven.frames(1)
-    assert program.crowd.in_past
-    newest = program.crowd.past().newest
-    techniques.follow({"simd": False})
-    driven.frames(1)
-    assert program.sim.optimizations.simd and program.crowd.past().newest == newest
-    program.crowd.sought = newest
-    driven.until(lambda: not program.sim.optimizations.simd)
 
 
 @pytest.mark.quick

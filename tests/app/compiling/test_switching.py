@@ -173,17 +173,6 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
 
 
 @pytest.mark.usefixtures("settled")
-def test_helpers_compile_for_an_experiment_too_and_this_process_only_loads() -> None:
-    switcher = Asked(helper := Helping())
-    helper.may_go_on.set()
-    switcher.ahead.let_go()
-    lines = list(switcher.compile_one_by_one(Optimizations.model_validate(FULL)))
-    assert lines == [f"compiling {name.replace('_', ' ')}" for name in NAMES]
-    assert helper.told == [(name, "full") for name in NAMES] and all(kernel.overloads for kernel in switcher.ahead.slow[:3])
-    switcher.close()
-
-
-@pytest.mark.usefixtures("settled")
 def test_a_value_of_the_second_crowd_is_compiled_in_the_same_queue_beside_the_values_of_the_first() -> None:
     switcher = Asked()
     beside = switcher.request("cull", "agents", owner=BESIDE)
@@ -206,30 +195,6 @@ def test_without_its_helper_the_program_compiles() -> None:
     assert switcher.ended() == FULL and len(helper.told) == 1
 
 
-@pytest.mark.usefixtures("settled")
-def test_what_a_helper_compiles_without_need_delays_nothing() -> None:
-    helpers = Helping(), Helping()
-    switcher = Asked(*helpers)
-    assert switcher.ask("depth", "full") == {}
-    wait_until(lambda: all(helper.told for helper in helpers))
-    switcher.request("depth", depth := switcher.options.depth)
-    assert switcher.ask("cull", "agents") == {"depth": depth}
-    switcher.ahead.slow[3].may_go_on.set()
-    helpers[0].may_go_on.set()
-    assert switcher.ended()["cull"] == "agents" and not helpers[1].may_go_on.is_set()
-    switcher.close()
-    assert all(helper.closed for helper in helpers)
-
-
-def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilers, "SETTLE_S", 3600.0)
-    switcher = Asked(helper := Helping())
-    switcher.request("depth", "full")
-    switcher.request("depth", depth := switcher.options.depth)
-    assert switcher.ended() == {"depth": depth} and not helper.told
-    switcher.close()
-
-
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
     switcher = Asked()
     switcher.ahead.slow[0].error = ZeroDivisionError("in the compiler")
@@ -242,9 +207,9 @@ def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
 def test_the_next_choice_goes_round_both_ways_also_from_between_them() -> None:
     depth, stagger = BY_PATH["depth"], BY_PATH["stagger.avoidance"]
     first, last = depth.choices[0], depth.choices[-1]
-    assert next_choice(depth, last) == first and next_choice(depth, first, backwards=True) == last
-    assert next_choice(stagger, 5) == stagger.choices[0]
-    assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]
+    assert next_choice(depth.choices, last) == first and next_choice(depth.choices, first, backwards=True) == last
+    assert next_choice(stagger.choices, 5) == stagger.choices[0]
+    assert next_choice(stagger.choices, 5, backwards=True) == stagger.choices[-1]
 
 
 def climb(numbers: Range, value: float, direction: int) -> list[float]:

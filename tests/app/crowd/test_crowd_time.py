@@ -112,14 +112,6 @@ def test_the_last_minute_is_kept_where_it_fits() -> None:
     assert max(reaches(one, 300)) == 5 * 20 - 1, "a single keyframe reaches a few seconds"
 
 
-def test_a_crowd_that_grows_is_thinned_out_and_keeps_its_reach() -> None:
-    sim = simulation(**SETTINGS)
-    crowd = crowd_of(sim, 40 * sim.snapshot().columns.nbytes / 1e6)
-    reaches(crowd, 600)
-    crowd.carry_out(Populate(400))
-    assert reaches(crowd, 400)[-1] == 1000
-
-
 @pytest.mark.parametrize("bound", [0, 1000])
 def test_without_memory_there_is_no_way_back_but_for_nobody(bound: int) -> None:
     crowd = crowd_of(simulation(**SETTINGS), bound / 1e6)

@@ -1,14 +1,18 @@
-"""Fixed steps from an unsteady clock."""
+"""Fixed steps from an unsteady clock, and meters that are read in turn."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from crowds import simulation
+from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.app.crowd.pace import CATCH_UP_S, LONGEST_FRAME_S, STEPS_S, Pace, StepRate
+from crowd_demo.app.crowd.pace import CATCH_UP_S, EVERY_S, LONGEST_FRAME_S, PAUSE, STEPS_S, Meters, Pace, StepRate
+from crowd_demo.sim.metrics.readings import METERS, Meter
 
-pytestmark = pytest.mark.quick
 DT = 1 / 64  # exact in binary, so that sums are
 
 
@@ -18,11 +22,13 @@ def started(catch_up: int = 4) -> Pace:
     return pace
 
 
+@pytest.mark.quick
 def test_the_first_frame_makes_a_step_and_speed_stretches_time() -> None:
     assert Pace(DT, 4).steps(0.0, 1.0) == 1
     assert (started().steps(DT, 3.0), started().steps(DT, 0.5)) == (3, 0)
 
 
+@pytest.mark.quick
 def test_a_slow_frame_catches_up_as_much_of_the_clock_at_any_speed_and_forgets_the_rest() -> None:
     pace = started(catch_up=4)
     assert [pace.steps(10 * DT, 1.0), pace.steps(DT, 1.0), pace.steps(DT, 64.0)] == [4, 1, 64]
@@ -31,6 +37,7 @@ def test_a_slow_frame_catches_up_as_much_of_the_clock_at_any_speed_and_forgets_t
 
 
 @given(st.lists(st.integers(0, 16).map(lambda quarters: quarters * DT / 4), max_size=50))
+@pytest.mark.quick
 def test_no_time_is_lost_or_made_while_it_keeps_up(frames: list[float]) -> None:
     pace = started(catch_up=1000)
     steps = sum(pace.steps(elapsed_s, 1.0) for elapsed_s in frames)
@@ -38,6 +45,7 @@ def test_no_time_is_lost_or_made_while_it_keeps_up(frames: list[float]) -> None:
     assert 0 <= pace.owed_s < DT
 
 
+@pytest.mark.quick
 def test_the_first_steps_have_more_time_than_those_of_a_high_speed() -> None:
     pace = started(catch_up=4)
     assert [pace.is_enough(made, STEPS_S * 1.01) for made in (1, 3, 4, 100)] == [False, False, True, True]
@@ -56,6 +64,7 @@ def rate(frames_per_s: int, steps: list[int]) -> StepRate:
     return counted
 
 
+@pytest.mark.quick
 def test_steps_are_counted_over_the_last_second_and_so_is_the_real_speed() -> None:
     assert StepRate().per_s == 0.0
     assert rate(8, [5]).per_s == 0.0
@@ -64,6 +73,7 @@ def test_steps_are_counted_over_the_last_second_and_so_is_the_real_speed() -> No
     assert (rate(64, [4] * 100).real_speed(16.0, DT), rate(8, [4] * 20).real_speed(1.0, DT)) == (4.0, 0.5)
 
 
+@pytest.mark.quick
 def test_a_speed_that_is_reached_is_not_told_whatever_falls_between_frames() -> None:
     for speed in (1 / 8, 0.3, 1.0, 64.0):
         pace, made, counted = started(), 0, StepRate()
@@ -71,13 +81,6 @@ def test_a_speed_that_is_reached_is_not_told_whatever_falls_between_frames() -> 
             made += pace.steps(1 / 50, speed)
             counted.add(frame / 50, made)
             assert counted.real_speed(speed, DT) is None
-
-
-def test_nothing_is_told_within_the_first_moments_of_a_speed() -> None:
-    counted = rate(64, [4] * 100)
-    counted.clear()
-    assert counted.real_speed(16.0, DT) is None and counted.per_s == 0.0
-    assert rate(64, [4] * 20).real_speed(16.0, DT) is None
 
 
 def run(speed: float, step_s: float, picture_s: float) -> tuple[StepRate, float]:
@@ -97,6 +100,7 @@ def run(speed: float, step_s: float, picture_s: float) -> tuple[StepRate, float]
 @pytest.mark.parametrize(("speed", "step_s", "picture_s"), [
     (1.0, 0.010, 0.004), (4.0, 0.0025, 0.005), (16.0, 0.0005, 0.005), (64.0, 0.0001, 0.005), (64.0, 0.00015, 0.008),
     (16.0, 0.005, 0.008), (64.0, 0.001, 0.008), (64.0, 0.03, 0.008)])
+@pytest.mark.quick
 def test_a_machine_reaches_the_speed_or_the_picture_still_moves_and_the_real_speed_is_told(
         speed: float, step_s: float, picture_s: float) -> None:
     counted, longest_s = run(speed, step_s, picture_s)
@@ -108,9 +112,123 @@ def test_a_machine_reaches_the_speed_or_the_picture_still_moves_and_the_real_spe
         assert real and real == pytest.approx(counted.per_s * DT) and real < speed / 2
 
 
-def test_a_slow_machine_makes_what_it_made_before_there_were_higher_speeds() -> None:
-    """At x1 a frame makes at most `catch_up` steps, and begins none after a tenth of a second."""
-    pace = started(catch_up=4)
-    for step_s, steps in ((0.001, 4), (0.02, 4), (0.03, 4), (0.04, 3), (0.2, 1)):
-        due = pace.steps(0.2, 1.0)
-        assert next((done for done in range(1, due + 1) if pace.is_enough(done, done * step_s)), due) == steps
+# --- Meters are read in turn, seldom, and only while somebody looks --------------------------------------------------
+
+class Watch:
+    """A clock that stands still unless it is moved."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def read(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the meters that were read; each takes 4 ms."""
+    names: list[str] = []
+
+    def meter(name: str) -> Meter:
+        def measure(sim: Any) -> Any:
+            names.append(name)
+            watch.now_s += 0.004
+            return len(names)
+        return METERS[name]._replace(measure=measure)
+
+    monkeypatch.setattr("crowd_demo.app.crowd.pace.METERS", {name: meter(name) for name in METERS})
+    return names
+
+
+def test_one_at_a_time_in_turn_and_each_twice_a_second_at_most(watch: Watch, read: list[str]) -> None:
+    meters, sim = Meters(watch), simulation(agents=10, map="null")
+    read_at = []
+    for _ in range(300):
+        before, now_s = len(read), watch.now_s
+        meters.read(sim)
+        assert len(read) <= before + 1
+        read_at += [now_s] * (len(read) - before)
+        watch.now_s += 1 / 60
+    assert read == (["stagger", "ages", "locality"] * len(read))[:len(read)] and len(read) > 20
+    assert min(again - at for at, again in zip(read_at, read_at[3:], strict=False)) >= EVERY_S == 0.5
+
+
+def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: list[str]) -> None:
+    meters, sim = Meters(watch), simulation(agents=10, map="null", optimizations__neighbour_limit="first")
+    start = watch.now_s
+    while watch.now_s - start < 20:
+        meters.read(sim)
+        watch.now_s += 0.001
+    spent_s = 0.004 * len(read)
+    assert 0.018 < spent_s / (watch.now_s - start) <= 1 / PAUSE
+    assert set(read) == {"stagger", "ages", "neighbour_limit", "bias", "locality"}
+    assert max(read.count(name) for name in set(read)) - min(read.count(name) for name in set(read)) <= 1
+
+
+SETTINGS: list[tuple[str, str, Any, dict[str, Any]]] = [  # meter, technique, its other value, what is on before
+    ("stagger", "stagger.avoidance", 4, {}), ("stagger", "stagger.by", "id", {}), ("stagger", "neighbour_limit", "nearest",
+                                                                                   {}),
+    ("ages", "stagger.avoidance", 8, {}), ("neighbour_limit", "neighbour_limit", "nearest", {"neighbour_limit": "first"}),
+    ("bias", "neighbour_limit", "first", {"neighbour_limit": "nearest"}), ("neighbour_limit", "cell_size", 64,
+                                                                           {"neighbour_limit": "first"}),
+    ("field", "cell_size", 64, {"neighbours": "field"}), ("locality", "neighbours", "kd_tree", {}),
+    ("locality", "curve", "hilbert", {}), ("locality", "reorder.when", "off", {})]
+
+
+@pytest.mark.parametrize(("meter", "path", "other", "before"), SETTINGS)
+def test_a_reading_belongs_to_the_settings_that_it_was_read_under(
+        meter: str, path: str, other: Any, before: dict[str, Any], watch: Watch, read: list[str]) -> None:
+    options = {f"optimizations__{name}": value for name, value in before.items()}
+    meters, sim = Meters(watch), simulation("20k-flock", agents=10, **options)
+    for _ in METERS:
+        meters.read(sim)
+        watch.now_s += PAUSE
+    old = getattr(meters.readings(sim), meter)
+    assert old
+    sim.optimizations.set(path, other)
+    assert getattr(meters.readings(sim), meter) is None
+    for _ in METERS:
+        meters.read(sim)
+        watch.now_s += PAUSE
+    assert getattr(meters.readings(sim), meter) > old
+
+
+def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
+    driven.program.panels.next_mode(backwards=True)
+    driven.frames(6)
+    assert not any(driven.status().readings)
+    driven.program.panels.next_mode()
+    driven.program.crowd.paused = True
+    driven.frames(6)
+    assert not any(driven.status().readings)
+    driven.program.crowd.paused = False
+    driven.frames(6)
+    readings = driven.status().readings
+    assert readings.stagger and readings.locality and readings.locality.reads > 0
+    assert readings.ages is not None and readings.ages.sum() == driven.program.sim.agents.count
+    assert readings.neighbour_limit is None
+
+
+def test_readings_come_and_go_with_the_techniques_that_they_are_about_and_with_the_crowd(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
+    for paused in (False, True):  # from off to first to nearest
+        driven.press("k")
+        driven.settle()
+        readings = driven.status().readings
+        assert readings.neighbour_limit is None
+        driven.frames(8)
+        readings = driven.status().readings
+        assert bool(readings.neighbour_limit and readings.bias and readings.bias.agents > 0) is not paused
+        driven.program.crowd.paused = True
+    assert driven.program.sim.optimizations.neighbour_limit == "nearest"
+    driven.program.panels.next_mode(backwards=True)
+    driven.program.controls.restart()
+    driven.frames(2)
+    assert not any(driven.status().readings)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
 from pathlib import Path
 
 import pygame
 import pytest
-from driven import PATIENCE_S, Driven
+from driven import Driven
 from exported import places, read_page
 from recorded_run import replayed
 
 from crowd_demo.app import files
-from crowd_demo.host.child import start
 from crowd_demo.host.recording.format import read_recording
-from crowd_demo.host.recording.recording import write_clip
 from crowd_demo.sim.actions import SetWalls
 
 
@@ -88,21 +84,6 @@ def test_the_same_key_asks_and_cancels_and_leaving_the_program_leaves_nothing(dr
     driven.frames()
     driven.program.files.finish(30)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_cancelled_export_does_not_compile_first(driven: Driven, tmp_path: Path) -> None:
-    """That can take longer than a program that is left waits for it."""
-    driven.frames(3)
-    first = driven.program.sim.snapshot()
-    driven.frames(60)
-    recording, cache = tmp_path / "clip.replay", tmp_path / "cache"
-    write_clip(recording, first, driven.program.sim.snapshot())
-    process = start(files.EXPORTER, str(recording), str(tmp_path / "page.html"), stdin=subprocess.PIPE,
-                    env={**os.environ, "CROWD_DEMO_CACHE": str(cache)})
-    assert process.stdin
-    process.stdin.close()
-    assert process.wait(PATIENCE_S) == 0
-    assert list(tmp_path.iterdir()) == [recording] and not list(cache.rglob("*.nbi"))
 
 
 def test_what_goes_wrong_is_said(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

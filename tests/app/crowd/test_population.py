@@ -1,19 +1,18 @@
-"""Many agents come and leave in slices between frames, with progress; Esc stops, and memory is estimated first."""
+"""Many agents come and leave in slices between frames, and the hawk is under the pointer."""
 
 from __future__ import annotations
 
-import time
+from typing import Any
 
 import numpy as np
+import pygame
 import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd import crowd_controls
+from crowd_demo.app.screen.window import close_window
 from crowd_demo.config import memory
-from crowd_demo.config.loader import load_config
-from crowd_demo.sim.actions import Populate
-from crowd_demo.sim.newcomers import _distinct
-from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.actions import Place, Populate
 
 
 @pytest.fixture
@@ -67,17 +66,38 @@ def test_memory_is_estimated_before_anybody_comes(driven: Driven, monkeypatch: p
     assert any("3,400,000 agents: needs about" in notice for notice in driven.status().notices)
 
 
-def test_links_of_a_million_agents_are_sorted_in_seconds() -> None:
-    """NumPy's hash table of ids in a row took minutes."""
-    ids = np.arange(1_000_000, dtype=np.int32)
-    start_s = time.perf_counter()
-    found = _distinct(np.concatenate((ids, ids + np.int32(1))))
-    assert time.perf_counter() - start_s < 30 and (found == np.arange(1_000_001)).all()
-    config = load_config("rope", ["agents=400"])
-    at_once, in_slices = Simulation(config), Simulation(config)
-    at_once.populate(900)
-    for count in range(450, 901, 50):
-        in_slices.populate(count)
-    order = [np.lexsort(sim.links.ends.T) for sim in (at_once, in_slices)]
-    assert (at_once.links.ends[order[0]] == in_slices.links.ends[order[1]]).all()
-    assert at_once.state_hash() == in_slices.state_hash()
+# --- The hawk under the pointer --------------------------------------------------------------------------------------
+
+HUNT = ("behaviour=hunt", "hunt.predators=1", "hunt.predator_speed_max=100", "world.width=640", "world.height=360")
+
+
+@pytest.fixture
+def hunting() -> Any:
+    yield Driven(*HUNT)
+    close_window()
+
+
+def place_of_the_hawk(driven: Driven) -> tuple[float, float]:
+    agents: Any = driven.program.sim.agents.by_id()
+    return float(agents.x[0]), float(agents.y[0])
+
+
+def test_it_is_where_the_pointer_is_until_it_hunts_by_itself_again(hunting: Driven) -> None:
+    program = hunting.program
+    hunting.press("h", pygame.KMOD_LCTRL)
+    for pixel in ((200, 100), (400, 300)):
+        hunting.post(pygame.MOUSEMOTION, pos=pixel, rel=(0, 0), buttons=(0, 0, 0))
+        hunting.frames(3)
+        assert place_of_the_hawk(hunting) == pytest.approx(program.camera.screen_to_world(*pixel), abs=2)
+    assert "the hawk follows the pointer" in hunting.status().notices
+    hunting.press("h", pygame.KMOD_LCTRL)
+    led = len(program.sim.history)
+    hunting.frames(30)
+    assert len(program.sim.history) == led and isinstance(program.sim.history[-1][1], Place)
+
+
+def test_without_predators_it_says_so(driven: Driven) -> None:
+    driven.press("h", pygame.KMOD_LCTRL)
+    driven.frames(2)
+    assert "there is no hawk here: F2 opens murmuration" in driven.status().notices
+    assert not driven.program.sim.history

@@ -9,9 +9,7 @@ import pytest
 from driven import Driven
 from recorded_run import replayed
 
-from crowd_demo.app.crowd import crowd
 from crowd_demo.host.recording.format import read_recording
-from crowd_demo.host.system import in_thread
 from crowd_demo.render.hud.canvas import scale_for
 from crowd_demo.render.hud.navigation import column_of
 from crowd_demo.render.hud.panel_layout import bar_of
@@ -99,21 +97,6 @@ def test_the_timeline_can_be_hidden_and_then_it_is_said_that_this_is_the_past(dr
     assert not driven.status().past and driven.status().notices[-1].startswith("0.02 s ago, tick ")
 
 
-def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path: Path) -> None:
-    program = driven.program
-    driven.frames(70)
-    driven.press("-")
-    driven.frames(10)
-    program.files.start_recording(tmp_path / "a.replay")
-    driven.frames(70)
-    program.crowd.sought = 20
-    driven.frames()
-    assert program.sim.tick >= 20 and not program.sim.history
-    driven.press("=")
-    driven.frames(70)
-    assert leads_here(driven, tmp_path / "a.replay")
-
-
 def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven, tmp_path: Path) -> None:
     program = driven.program
     driven.frames(40)
@@ -162,19 +145,3 @@ def test_a_replayed_stretch_that_leads_elsewhere_is_told(driven: Driven) -> None
     again = driven.program.sim.state_hash()[:8]
     assert left != again
     assert verdict(driven) == f"replayed: ANOTHER HASH at tick {newest}: it was {left}, and now it is {again}"
-
-
-def test_going_back_and_arriving_take_one_snapshot_each_and_a_new_future_is_not_compared(
-        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    driven.frames(40)
-    taken: list[int] = []
-    monkeypatch.setattr(crowd, "_hash", lambda sim: taken.append(sim.tick) or in_thread(lambda: "1" * 32, "test"))
-    newest = driven.program.sim.tick
-    for _ in range(5):
-        driven.press("backspace")
-    for _ in range(7):
-        driven.press(".")
-    assert taken == [newest, newest] and driven.program.sim.tick == newest + 2
-    for key in ("backspace", "-", ".", "."):
-        driven.press(key)
-    assert taken == [newest, newest, newest + 2] and driven.program.sim.tick == newest + 3

@@ -7,15 +7,14 @@ from functools import partial
 import pygame
 import pytest
 from driven import Driven
-from hud_spy import Spy
 
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.dialogs.menus import MOUSE
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.registry.actions import HEADINGS, PROGRAM
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.render.hud.canvas import ACCENT, Pen, Target
-from crowd_demo.render.hud.views import ListView, Row, draw_list, first_shown, place_of
+from crowd_demo.render.hud.canvas import Pen, Target
+from crowd_demo.render.hud.views import ListView, Row, draw_list, place_of
 
 
 @pytest.fixture
@@ -68,35 +67,6 @@ def test_esc_clears_what_was_typed_and_then_closes() -> None:
 
 
 @pytest.mark.quick
-def test_a_row_of_that_name_is_selected_before_one_that_only_mentions_it() -> None:
-    dialog = ListDialog("Scenarios", lambda: [Item(Row("maze", "About half of it.")), Item(Row("half"))])
-    assert all(dialog.press(key, False) for key in "half")
-    assert dialog.view().selected == 1 and len(dialog.view().rows) == 2
-
-
-@pytest.mark.quick
-def test_what_matches_is_accented() -> None:
-    pygame.font.init()
-    view = ListView("Menu", [Row("colours", "Ctrl+C"), Row("pause")], typed="c lo")
-    draw_list(view, (800, 600), spy := Spy(), 1.0)
-    assert [each.text for each in spy.written if each.colour == ACCENT] == ["c lo_", "c", "lo", "C", "C"]
-
-
-@pytest.mark.quick
-def test_a_click_on_a_row_that_is_gone_and_enter_on_one_choose_nothing() -> None:
-    chosen: list[str] = []
-    rows = ["first", "second", "third"]
-    dialog = ListDialog("Letters", lambda: [Item(Row(row), partial(chosen.append, row)) for row in rows], selected=2)
-    del rows[1:]
-    assert dialog.press("return", False) and not dialog.closed
-    dialog.selected = 0
-    dialog.click(Target("row", "1"))
-    assert not chosen and dialog.selected == 0
-    dialog.click(Target("row", "0"))
-    assert chosen == ["first"] and dialog.closed
-
-
-@pytest.mark.quick
 def test_a_click_chooses_a_list_may_stay_and_a_click_beside_it_or_esc_closes_the_top_one() -> None:
     chosen: list[str] = []
     dialogs, below, dialog = Dialogs(), listed([]), listed(chosen, stays=True)
@@ -109,12 +79,6 @@ def test_a_click_chooses_a_list_may_stay_and_a_click_beside_it_or_esc_closes_the
     assert dialogs.top is below
     assert dialogs.press("escape", False) and not dialogs.top
     assert not dialogs.press("escape", False)
-
-
-@pytest.mark.quick
-def test_a_long_list_shows_its_selected_row() -> None:
-    assert [first_shown(selected, 100, 10) for selected in (0, 4, 5, 50, 97, 99)] == [0, 0, 0, 45, 90, 90]
-    assert first_shown(2, 3, 10) == 0
 
 
 @pytest.mark.quick
@@ -203,18 +167,6 @@ def test_the_mouse_chooses_a_value_drags_a_number_and_folds_a_section(driven: Dr
     driven.keys("down", "return")
     listed = dict(row[:2] for row in driven.view().rows)
     assert listed["graph"] == "" and "folded" in listed.values()
-
-
-def test_a_left_drag_on_the_ground_pans(driven: Driven) -> None:
-    driven.frames(2)
-    for _ in range(6):
-        driven.wheel(1)
-    camera, (x, y) = driven.program.camera, driven.find()
-    before = camera.x
-    driven.drag((x, y), (x - 30, y))
-    moved = camera.x
-    driven.move((x, y))
-    assert camera.x == moved > before
 
 
 @pytest.mark.parametrize("opens", [("f1",), ("f2",), ("f3",), ("f10",), ("return",), ("return", "return"), ("escape",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,9 @@ import pytest
 from driven import Driven
 from versus import versus
 
-from crowd_demo.app.dialogs.dialog import ExperimentDialog, other_value
-from crowd_demo.app.screen.window import screen
+from crowd_demo.app.dialogs.dialog import other_value
 from crowd_demo.config.model import CameraSettings
-from crowd_demo.host.system import Worker
 from crowd_demo.measure.ablation import AS_SHOWN, Limits, ThreeCrowds, Versus
-from crowd_demo.measure.experiment import Slice
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.views import ListView
@@ -58,20 +55,6 @@ def let_go(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(ThreeCrowds, "against", against)
     return let_go
-
-
-def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(driven: Driven, let_go: list[bool]) -> None:
-    driven.program.camera.look_at(*driven.program.camera.screen_to_world(320, 180), 8.0)
-    driven.keys("tab", "tab", "3")
-    driven.settle()
-    driven.press("m")
-    driven.frames(2)
-    pygame.display.set_mode((800, 500), pygame.RESIZABLE, 32)
-    driven.frames(2)
-    assert driven.program.experiments.dialog
-    assert (pygame.surfarray.array3d(screen()) > 0).any(axis=2).mean() > 0.95
-    driven.keys("escape", "return")
-    finish(driven)
 
 
 def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:
@@ -161,20 +144,6 @@ def test_escape_or_the_same_key_asks_before_it_stops(driven: Driven, monkeypatch
     assert driven.program.dialogs.top is None and driven.program.running
 
 
-def test_a_click_outside_asks_and_one_on_the_answer_stops(driven: Driven, let_go: list[bool]) -> None:
-    driven.press("n")
-    driven.drag((2, 200))
-    assert driven.view().title == "Stop measuring?"
-    driven.drag((2, 200))
-    assert driven.view().title != "Stop measuring?"
-    driven.drag((2, 200))
-    driven.drag(driven.find("row", "0"))
-    finish(driven)
-    driven.drag((2, 200))
-    driven.frames()
-    assert driven.program.dialogs.top is None and driven.program.sim.tick > 0
-
-
 def test_p_searches_the_largest_crowd_and_the_ladder(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.measure.largest.most_agents", lambda config: (4, "the test"))
     monkeypatch.setattr("crowd_demo.measure.largest.FIRST", 4)
@@ -213,34 +182,6 @@ def test_nothing_is_measured_beside_the_compiler_or_without_memory(driven: Drive
     driven.frames()
     assert driven.program.dialogs.top is None
     assert driven.program.notices.present() == ["three crowds of 200 need about 0 MB, and 0 MB are free"]
-
-
-def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.dialogs.dialog.SLICES_S", 0.01)
-    released: list[bool] = []
-
-    def build(self: ThreeCrowds) -> Iterator[Slice]:
-        yield Slice("a long slice", 0)
-        while not released:
-            time.sleep(0.01)
-        raise ValueError("enough")
-
-    monkeypatch.setattr(ThreeCrowds, "build", build)
-    driven.press("n")
-    driven.frames(3)
-    screen().fill((255, 0, 255))
-    driven.frames()
-    assert screen().get_at((320, 20))[:3] != (255, 0, 255) and driven.program.experiments.dialog
-    released.append(True)
-    finish(driven)
-
-
-@pytest.mark.quick
-def test_a_slice_that_fails_is_an_error() -> None:
-    dialog, worker = ExperimentDialog[Any]("", lambda: 1 // 0, list, dict, print), Worker()
-    with pytest.raises(ZeroDivisionError):
-        while not dialog.over:
-            dialog.advance(worker)
 
 
 @pytest.mark.quick

@@ -13,8 +13,6 @@ from crowd_demo.app.copying import copy
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import value_of
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.status import Hovered
-from crowd_demo.render.hud.text_panels import tip_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
@@ -127,23 +125,6 @@ def test_a_bad_value_is_not_taken(window: Window) -> None:
     assert any("must not be above" in notice for notice in window.status().notices) and not window.program.sim.numbers.values
 
 
-def test_rewinding_goes_back_over_a_change_and_forward_again(window: Window) -> None:
-    window.program.crowd.unpaced = True
-    window.frames(10)
-    before = window.program.sim.tick
-    window.frames(3)
-    window.slide("flock.align", 0.8)
-    window.frames(10)
-    after, tuned = window.program.sim.tick, dict(window.program.sim.numbers.values)
-    hashed = window.program.sim.state_hash()
-    window.program.controls.seek(before)
-    window.frames(3)
-    assert window.program.sim.tick == before and not window.program.sim.numbers.values
-    window.program.controls.seek(after)
-    window.frames(30)
-    assert (window.program.sim.state_hash(), window.program.sim.numbers.values) == (hashed, tuned)
-
-
 def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Window, tmp_path: Path) -> None:
     window.slide("flock.align", 0.8)
     window.slide("flock.speed_max", 0.8)
@@ -197,25 +178,3 @@ def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
     window.slide("crowd.speed_max", 0.8)
     assert any("for who is born from now on" in notice for notice in window.status().notices)
     assert window.program.camera.zoom == window.program._configured_view((1280, 800)).zoom
-
-
-def test_tooltips_tell_what_a_number_is_and_where_it_stands(window: Window) -> None:
-    status = window.status()._replace(hovered=Hovered(Target("slider", "flock.align"), (5, 5)))
-    tip = tip_of(Target("slider", "flock.align"), window.program.sim, status)
-    assert tip and tip[0].text == "flock.align"
-    text = " ".join(text for text, *_ in tip)
-    assert "align * match_x" in text and "next step" in text and "1/s" in text
-    assert tip_of(Target("setting", "flock.nothing"), window.program.sim, status) is None
-    window.press("n", CTRL)
-    assert window.program.numbers.rows() == () == window.status().numbers, "a folded section needs nothing"
-    assert window.program.numbers.dragged is None and not window.program.crowd.changes
-
-
-def test_rows_of_links_and_limits() -> None:
-    window = Window(config="cloth")
-    keys = [row.number.path for row in window.status().numbers]
-    assert "links.gravity" in keys and "flock.limit_kept" not in keys
-    window.slide("links.gravity", 0.9) if window.program.hud._numbers.shown == len(keys) else None
-    window.press("k")
-    window.settle()
-    assert "flock.limit_kept" in [row.number.path for row in window.status().numbers]

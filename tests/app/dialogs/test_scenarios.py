@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from gc import collect
 from pathlib import Path
-from threading import Event
-from weakref import ref
 
 import pygame
 import pytest
@@ -15,7 +12,6 @@ from driven import Driven
 from hud_spy import Spy
 
 from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
-from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
 from crowd_demo.render.hud.canvas import PAD, Pen, scale_for
 from crowd_demo.render.hud.views import HEAD, ListView, Row, draw_list
@@ -55,29 +51,6 @@ def test_in_a_checkout_a_shipped_file_is_known_by_any_of_its_paths(monkeypatch: 
     assert menu.entries[menu.selected].path.stem == "maze"
 
 
-def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None:
-    """As in a checkout from which the program was installed."""
-    for path in list_configs().values():
-        (folder / "configs" / path.name).write_bytes(path.read_bytes())
-    (folder / "configs" / "5k.yaml").write_text("agents: 5\n", "utf-8")
-    menu = scenarios_menu(str, "maze.yaml")
-    found = rows(menu)
-    assert list(found) == [*(name for name in list_configs() if name != "5k"), "5k"]
-    assert [name for name, row in found.items() if "your own" in row.text or not row.picture] == ["5k"]
-    assert menu.entries[menu.selected].path.stem == "maze"
-
-
-def test_while_its_files_are_checked_it_keeps_no_program_that_is_left(folder: Path) -> None:
-    listed, may_go_on = scenarios_menu(str, None).entries[:2], Event()
-    menu = FileMenu("Scenarios", listed, lambda _: may_go_on.wait(60), str)
-    left, checking = ref(menu), menu.checking
-    del menu
-    collect()
-    assert not checking.done() and left() is None
-    may_go_on.set()
-    checking.result(60)
-
-
 def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:
     (folder / "configs" / "mine.yaml").write_text("# Mine.\n# Watch: me.\nagents: 5\n", "utf-8")
     (folder / "configs" / "broken.yaml").write_text("# Hers.\nagents: many\n", "utf-8")
@@ -93,23 +66,6 @@ def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_cho
     menu.selected = list(found).index("broken")
     menu.press("return", False)
     assert not chosen and not menu.closed
-
-
-def test_a_broken_file_cannot_be_chosen_before_its_turn_to_be_read(folder: Path) -> None:
-    (folder / "configs" / "broken.yaml").write_text("agents: many\n", "utf-8")
-    may_go_on, chosen = Event(), list[str]()
-
-    def check(asked: str) -> None:
-        if asked != "broken":
-            may_go_on.wait(60)
-        load_config(asked)
-
-    menu = FileMenu("Scenarios", scenarios_menu(str, None).entries, check, chosen.append)
-    menu.press("end", False)
-    menu.press("return", False)
-    assert not chosen and not menu.closed and "'many'" in menu.view().rows[-1].detail
-    may_go_on.set()
-    menu.checking.result(60)
 
 
 def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name_unless_it_is_elsewhere(folder: Path) -> None:

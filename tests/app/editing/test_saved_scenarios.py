@@ -187,15 +187,3 @@ def test_destinations_and_exits_are_those_of_a_restart_and_of_the_file(
     if order:
         assert read.terrain.destinations == tuple(listed[number] for number in order)
         assert config.crowd.exits == sum(number in exits for number in order)
-
-
-def test_what_was_undone_of_destinations_is_not_kept() -> None:
-    sim = Simulation(world("plaza"))
-    free = np.flatnonzero((sim.terrain.blocked == 0) & (sim.terrain.marks < 0))[:2].tolist()
-    for action in (SetGoal(0, free[0]), SetExit(1, True), SetGoal(len(sim.terrain.destinations), free[1])):
-        back = action.inverse(sim)
-        sim.apply(action)
-        assert lasting_edits(sim.history, sim.terrain)
-        for taken in back:
-            sim.apply(taken)
-        assert lasting_edits(sim.history, sim.terrain) == ()

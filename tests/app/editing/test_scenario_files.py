@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app import files
 from crowd_demo.app.dialogs.dialog import Question, TextDialog
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, _source
@@ -135,18 +133,6 @@ def test_after_people_left_and_f9_a_saved_scenario_and_a_restart_have_all_that_i
     assert driven.program.sim.agents.count == 60
 
 
-def test_ctrl_s_twice_takes_the_offered_name_and_offers_it_again(hands: Driven, tmp_path: Path) -> None:
-    (tmp_path / "configs").mkdir()
-    (tmp_path / "configs/crowd-1.map").write_text("somebody else's", "utf-8")
-    for _ in range(2):
-        ctrl(hands, "s")
-        assert naming(hands).typed == "crowd-2"
-        ctrl(hands, "s")
-        hands.frames(2)
-    names = sorted(path.name for path in (tmp_path / "configs").iterdir())
-    assert names == ["crowd-1.map", "crowd-2.yaml"], "doorway is a shipped map"
-
-
 def test_other_files_are_replaced_only_when_asked_twice_and_some_names_cannot_be(hands: Driven, tmp_path: Path) -> None:
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs/mine.yaml").write_text("agents: 3\n", "utf-8")
@@ -164,16 +150,6 @@ def test_other_files_are_replaced_only_when_asked_twice_and_some_names_cannot_be
     hands.press("delete")
     enter(hands)
     assert naming(hands).wrong == made_of
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
-def test_a_folder_that_takes_no_files_is_said_before_anything_is_written(
-        hands: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "FOLDER", Path("/proc"))
-    build(hands)
-    save(hands)
-    assert naming(hands).wrong.startswith("/proc/crowd-1.yaml cannot be written: ")
-    assert hands.program.scenario_files.has_unsaved
 
 
 @pytest.mark.parametrize("full_at", [1, 2])
@@ -218,32 +194,6 @@ def test_esc_asks_about_what_was_built_until_it_is_saved(hands: Driven) -> None:
     assert not hands.program.running
 
 
-def test_enter_leaves_and_what_was_undone_needs_no_question(hands: Driven) -> None:
-    build(hands)
-    ctrl(hands, "z")
-    assert not hands.program.scenario_files.has_unsaved
-    ctrl(hands, "y")
-    hands.press("r")
-    hands.frames(2)
-    hands.press("escape")
-    assert asked(hands)
-    enter(hands)
-    assert not hands.program.running
-
-
-def test_closing_the_window_asks_once_and_only_if_something_was_built(hands: Driven) -> None:
-    hands.program.crowd.apply(Tune("crowd.radius", 21.0))
-    hands.frames(2)
-    assert not hands.program.scenario_files.has_unsaved
-    build(hands)
-    hands.post(pygame.QUIT)
-    assert asked(hands) and hands.program.running
-    hands.press("escape")
-    hands.post(pygame.QUIT)
-    hands.post(pygame.QUIT)
-    assert not hands.program.running
-
-
 def test_opening_another_scenario_asks(hands: Driven) -> None:
     build(hands)
     hands.program.open_scenario("clump")
@@ -256,15 +206,6 @@ def test_opening_another_scenario_asks(hands: Driven) -> None:
     build(hands, 90)  # while it is being opened
     hands.until(lambda: not hands.loop.opening or hands.loop.opened)
     assert not hands.loop.opened and "clump was not opened: there are unsaved edits" in notices(hands)
-
-
-def test_a_tour_asks_before_it_opens_its_crowd_and_is_over_if_the_user_stays(hands: Driven) -> None:
-    build(hands)
-    hands.program.guide.begin("first-steps", hands.program)
-    hands.frames()
-    assert asked(hands) and hands.program.guide.tour
-    hands.press("escape")
-    assert not hands.program.guide.tour and not hands.loop.opening
 
 
 def test_loading_a_save_asks_unless_a_save_holds_it(hands: Driven) -> None:

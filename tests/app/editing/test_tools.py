@@ -13,8 +13,7 @@ from crowd_demo.app.screen.window import screen
 from crowd_demo.config.maps import FLOOR, WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.hud.status import BrushView
-from crowd_demo.sim.actions import Place
-from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, Remove, TakeOut
+from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.simulation import Simulation
 
 CTRL = pygame.KMOD_LCTRL
@@ -132,22 +131,6 @@ def test_people_come_in_as_many_as_the_cursor_says_and_go_out_again(hands: Drive
     assert program.sim.agents.count == before
 
 
-def test_a_drag_brings_people_in_along_the_way_and_takes_them_out_along_it(hands: Driven) -> None:
-    program = hands.program
-    program.tools.set_size(1)
-    take(hands, "tool_in")
-    stroke(hands, (100, 105), (100 + 26 * 4 + 5, 105))
-    hands.frames(6)
-    assert len(actions(hands, BringIn)) == 5
-    hands.press("space")
-    program.tools.set_size(3)
-    take(hands, "tool_out")
-    stroke(hands, (0, 170), (640, 170), (640, 190), (0, 190))
-    assert actions(hands, Remove)
-    y = hands.program.camera.world_to_screen(0, 0)[1] + program.sim.agents.columns.y[:program.sim.agents.count]
-    assert not ((y > 172) & (y < 188)).any()
-
-
 def test_painting_while_paused_is_seen_at_once(hands: Driven) -> None:
     hands.press("space")
     hands.frames(2)
@@ -243,46 +226,6 @@ def test_a_click_makes_a_destination_an_exit_and_another_none(hands: Driven) -> 
     assert ways and (0 in ways.exits) != is_exit
 
 
-def test_the_window_says_how_far_ways_have_followed(hands: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.sim.ways.TILES_A_STEP", 400)
-    take(hands, "tool_wall")
-    stroke(hands, (300, 100), (300, 140))
-    count = len(hands.program.sim.terrain.destinations)
-    assert any(text.startswith("ways follow the new walls: ") and text.endswith(f" of {count}")
-               for text in hands.program.notices.present())
-    while hands.program.sim.ways.waits:  # type: ignore[union-attr]
-        hands.frames(1)
-    assert not any("ways follow" in text for text in hands.program.notices.present())
-
-
-def test_who_is_walled_in_is_counted_and_undo_brings_them_back(hands: Driven) -> None:
-    sim, tools = hands.program.sim, hands.program.tools
-    count = sim.agents.count
-    hands.press("space")
-    tools.set_size(100)
-    take(hands, "tool_wall")
-    stroke(hands, (320, 180))
-    out = count - sim.agents.count
-    assert out > 0 and any(f"{out:,}" in text and "no free ground near" in text
-                           for text in hands.program.notices.present())
-    undo(hands)
-    assert sim.agents.count == count
-
-
-def test_the_hawk_is_where_the_mouse_is_pressed() -> None:
-    driven = Driven(*SMALL, "behaviour=hunt", "hunt.predators=1", "hunt.predator_speed_max=100")
-    take(driven, "tool_scare")
-    driven.drag((200, 100), release=False)
-    driven.frames(3)
-    agents: Any = driven.program.sim.agents.by_id()
-    assert (agents.x[0], agents.y[0]) == pytest.approx(driven.program.camera.screen_to_world(200, 100), abs=3)
-    ticks = [tick for tick, _ in actions(driven, Place)]
-    assert len(ticks) == len(set(ticks)) >= 3
-    driven.post(pygame.MOUSEBUTTONUP, pos=(200, 100), button=1)
-    driven.frames(5)
-    assert len(actions(driven, Place)) <= len(ticks) + 1
-
-
 def forces(driven: Driven) -> list[tuple[str, Any, float]]:
     """Kind, place in pixels and radius in pixels of those that stand."""
     camera = driven.program.camera
@@ -337,16 +280,3 @@ def test_a_scare_follows_the_mouse_and_ends_some_seconds_after_the_release(hands
         assert hands.status().rings
         hands.frames(3)
     assert not hands.status().rings and not program.tools.strokes
-
-
-def test_what_was_done_by_hand_replays_to_the_same_state(hands: Driven) -> None:
-    program = hands.program
-    for action, way in (("tool_wall", ((200, 60), (400, 200))), ("tool_in", ((300, 250),)),
-                        ("tool_out", ((300, 240), (250, 200))), ("tool_erase", ((240, 80), (300, 200))),
-                        ("tool_attract", ((200, 200), (300, 200))), ("tool_scare", ((100, 200), (120, 200)))):
-        take(hands, action)
-        stroke(hands, *way)
-    undo(hands)
-    undo(hands)
-    undo(hands, redo=True)
-    assert replayed(program.sim).state_hash() == program.sim.state_hash()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -146,18 +144,6 @@ def test_what_no_configuration_says_is_said_in_comments(tmp_path: Path) -> None:
 def test_any_value_reads_as_itself(value: object) -> None:
     (override,) = parse_overrides([setting("window.title", value)], "")
     assert override.value == value and type(override.value) is type(value)
-
-
-@quick
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no POSIX shell")
-def test_a_shell_hands_on_what_is_meant() -> None:
-    title = "it's \"$HOME\" `date` \\ * ~ # ! é \U0001f600"
-    config = load_config("1k", {"window": {"title": title}, "keys": {"pause": ["f14", "'"], "stagger.avoidance": []}})
-    text, _ = copy(shown(config), "1k")
-    assert parsed(text) == config
-    script = f"crowd-demo() {{ printf '%s\\0' \"$@\"; }}\n{text}".replace("crowd-demo", "crowd_demo")
-    told = subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout.decode()
-    assert told.split("\0")[:-1] == command_parts(text)
 
 
 def test_the_key_copies_what_a_program_shows_after_many_others(

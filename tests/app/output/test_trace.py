@@ -1,4 +1,4 @@
-"""A trace holds what the profile holds, and can be read whatever ends it."""
+"""Traces and the recorder of frame times."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from crowd_demo import cli
 from crowd_demo.app.trace import Trace, TracedProfile
+from crowd_demo.host.report import Recorder, stages
 from crowd_demo.profile import Profile
 from crowd_demo.sim.simulation import Simulation
 
@@ -172,3 +173,19 @@ def test_a_crash_leaves_a_trace_with_the_step_that_led_to_it(tmp_path: Path, mon
     assert cli.main([*SMALL, "--frames", "8", "--trace", str(trace)]) == 1
     names = [span["name"] for span in events(trace.read_text("utf-8"))]
     assert names.count("frame") == 3 and names.count("step") == names.count("interaction") == 4
+
+
+# --- No frame is lost or counted twice -------------------------------------------------------------------------------
+
+def run(profile: Profile, frames: range, stage: str = "interaction") -> None:
+    for frame in frames:
+        profile.add(stage, frame)
+        profile.end_frame()
+
+
+@pytest.mark.quick
+def test_stages_of_no_frame_are_unknown() -> None:
+    recorder = Recorder(Profile())
+    recorder.collect()
+    assert recorder.frames().frame_ms.size == 0 and list(recorder.frames().stage_ms) == ["other"]
+    assert stages(recorder.frames()) == {"other": {"median_ms": None, "mean_ms": None, "share": None}}

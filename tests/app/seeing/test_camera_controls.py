@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +13,7 @@ from driven import Driven
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.view_controls import CameraControls
 from crowd_demo.config.model import Config
-from crowd_demo.render.camera import MAX_ZOOM, Camera
+from crowd_demo.render.camera import Camera
 
 pytestmark = pytest.mark.quick
 
@@ -40,28 +39,6 @@ def test_a_zoom_glides_and_ends_exactly_where_a_jump_does() -> None:
     assert slow.zoom == pytest.approx(fast.zoom) and (slow.x, slow.y) == pytest.approx((fast.x, fast.y))
     gliding.glide(1.0)
     assert slow.zoom == zooms[-1], "and then it rests"
-
-
-def test_a_glide_is_the_same_in_frames_of_any_length() -> None:
-    (one, first), (other, second) = seeing(), seeing()
-    for made in (one, other):
-        made.zoom(10, 10, 2.0)
-    for _ in range(6):
-        one.glide(0.01)
-    other.glide(0.06)
-    assert first.zoom == pytest.approx(second.zoom)
-
-
-def test_a_glide_that_cannot_go_on_is_over() -> None:
-    made, camera = seeing()
-    made.zoom(0, 0, 1e9)
-    made.glide(math.inf)
-    assert camera.zoom == MAX_ZOOM
-    made.zoom(0, 0, 2.0)
-    made.glide(0.01)
-    made.zoom(0, 0, 0.5)
-    made.glide(math.inf)
-    assert camera.zoom == pytest.approx(MAX_ZOOM / 2)
 
 
 def test_bookmarks_are_kept_and_come_back_by_keys_and_others_zoom_at_the_middle(driven: Driven) -> None:

@@ -129,18 +129,6 @@ def test_a_box_is_selected_by_a_drag_with_shift_and_stays_on_the_ground(driven: 
     assert told(driven).is_box and rows(driven)["agents"] == "200", "all in view"
 
 
-def test_everything_is_drawn_with_every_structure_and_after_switches(driven: Driven) -> None:
-    driven.press("f6")
-    for _ in range(8):
-        driven.press("1")
-        driven.settle()
-        driven.frames(2)
-        assert "slot" in rows(driven)
-    driven.press("k")
-    driven.settle()
-    assert "slot" in rows(driven)
-
-
 def test_one_sentence_says_what_holds_a_person_up(driven: Driven) -> None:
     """Three people who come towards one who is stuck, a wall, and a person who waits."""
     driven.keys("space", "f6")

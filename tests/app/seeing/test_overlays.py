@@ -1,14 +1,15 @@
-"""Overlays in the program: the list of them, the legend, and when they are drawn."""
+"""Overlays in the program: the list of them, the legend, when they are drawn, and that all shows a crowd without a step."""
 
 from __future__ import annotations
 
-import numpy as np
 import pygame
+import pytest
 from driven import Driven
 
 from crowd_demo.app.screen.window import screen
-from crowd_demo.registry.built_in import OVERLAYS
-from crowd_demo.render.hud.text_panels import LEGEND
+from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS, OVERLAYS
+from crowd_demo.sim.metrics.readings import METERS
+from crowd_demo.sim.simulation import Simulation
 
 
 def rows(driven: Driven) -> dict[str, tuple[str, str]]:
@@ -42,16 +43,6 @@ def test_the_list_has_every_overlay_says_which_has_nothing_to_show_and_stays_ope
     driven.keys("return", "up", "return")
     driven.frames()
     assert not driven.program.overlays.shown and not driven.status().legend_items
-
-
-def test_an_overlay_has_its_time_in_the_profile_and_none_costs_nothing(driven: Driven) -> None:
-    profile = driven.program.sim.profile
-    driven.frames(2)
-    assert "overlays" not in profile.stages
-    for shown in (True, False):
-        driven.program.act("show_density")
-        driven.frames(2)
-        assert (profile.stage_ms("overlays", 1)[0] > 0) == shown
 
 
 def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(driven: Driven) -> None:
@@ -94,33 +85,38 @@ def test_all_are_hidden_at_once_by_shift_and_by_the_menu(driven: Driven) -> None
         assert not overlays.shown and not overlays.frozen and not driven.status().legend_items
 
 
-def test_the_wheel_scrolls_a_legend_that_is_too_high_and_zooms_elsewhere(driven: Driven) -> None:
-    hud, camera = driven.program.hud, driven.program.camera
-    show_all(driven)
-    driven.move(driven.find(LEGEND))
-    height, zoom = len(OVERLAYS), camera.zoom
-    for _ in range(3 * height):
-        driven.wheel(-1)
-    assert camera.zoom == zoom and 5 < hud._legend_first < 3 * height
-    last = hud._legend_first
-    driven.wheel(1)
-    assert hud._legend_first == last - 1
-    driven.move(driven.find())
-    driven.wheel(1)
-    assert camera.zoom != zoom and hud._legend_first == last - 1
+# --- A crowd that has made no step is shown, too ---------------------------------------------------------------------
 
-
-def test_the_frozen_frustum_does_not_shine_through_panels(driven: Driven) -> None:
-    driven.keys("space", "f")
-    driven.program.camera.zoom_at(0, 180, 0.8)  # its upper and its right edge cross the techniques
-    driven.frames(2)
-    (panel,) = (rect for rect in driven.program.hud.covered() if rect.size == driven.program.hud.panels[1].surface.get_size())
-
-    def pixels() -> np.ndarray:
+def look_at_everything(driven: Driven) -> None:
+    """Every overlay at once, every colour mode in turn, an agent and a box in the inspector, every meter."""
+    driven.program.inspector.stop()
+    driven.program.act("inspect")
+    for name in COLOURS:
+        driven.program.seeing.show_colours(name)
         driven.frames()
-        return pygame.surfarray.array3d(screen())
+        assert driven.program.seeing.colours == name and len(driven.status().legend_items) == len(OVERLAYS)
+    assert bool(driven.status().inspection) == (driven.program.sim.agents.count > 0)
+    driven.program.inspector.select((0.0, 0.0), (300.0, 300.0))
+    driven.frames()
+    assert driven.status().inspection
+    for meter in METERS.values():
+        if meter.applies(driven.program.sim):
+            meter.measure(driven.program.sim)
 
-    with_lines = pixels()
-    driven.program.overlays.shown.clear()  # the view stays frozen
-    differs = (with_lines != pixels()).any(axis=2)
-    assert differs.any() and not differs[panel.left:panel.right, panel.top:panel.bottom].any()
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+def test_everything_that_can_be_seen_is_seen_of_a_crowd_without_a_step(behaviour: str) -> None:
+    driven = Driven(f"behaviour={behaviour}")
+    crowd = driven.program.crowd
+    driven.press("space")
+    for name in OVERLAYS:
+        driven.program.act(name)
+    walked = Simulation(crowd.sim.config)
+    walked.step(3)
+    nobody = Simulation(crowd.sim.config)
+    nobody.populate(0)
+    for sim in (Simulation(crowd.sim.config), Simulation.from_snapshot(walked.snapshot()), nobody):
+        crowd.go_on_with(sim, crowd.sim.tick)
+        state = sim.tick, sim.state_hash()
+        look_at_everything(driven)
+        assert (sim.tick, sim.state_hash()) == state and crowd.sim is sim

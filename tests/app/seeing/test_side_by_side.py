@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pygame
 import pytest
+from crowds import CROWDS, simulation
 from driven import Driven
 
-from crowd_demo.app.screen.window import screen
-from crowd_demo.app.seeing.side_by_side import UNKNOWN, SecondCrowd, live_rates, other_value
+from crowd_demo.app.seeing.side_by_side import SecondCrowd, other_value
 from crowd_demo.measure.proof import short
-from crowd_demo.profile import Profile
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.frame_sections import Rates, rates_of
+from crowd_demo.render.hud.frame_sections import Rates
+from crowd_demo.sim.simulation import Simulation
 
 CTRL, SHIFT = pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT
 
@@ -56,7 +55,7 @@ def hashed(driven: Driven) -> tuple[str, str, str]:
     """Pause, and wait for the hashes of the present tick: what they are, and the texts of both labels."""
     split = driven.program.split
     driven.program.crowd.paused = True
-    driven.until(lambda: split.second and split.second._hashes.tick == driven.program.sim.tick)
+    driven.until(lambda: split.second and split.second.hashed[0] == driven.program.sim.tick)
     driven.frames()
     assert split.halves and split.halves.left.state and split.halves.right.state
     assert split.halves.left.state.kind == split.halves.right.state.kind
@@ -67,7 +66,6 @@ def hashed(driven: Driven) -> tuple[str, str, str]:
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes are made as often as they can be."""
     monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_EVERY_S", 0.0)
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_SHARE", 1.0)
 
 
 @pytest.fixture
@@ -145,36 +143,6 @@ def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> No
     assert hashes[0] == hashes[1]
 
 
-def test_the_line_follows_the_mouse_and_the_ground_does_not(bare: Driven) -> None:
-    driven = bare
-    split_with(driven)
-    camera, split = driven.program.camera, driven.program.split
-    before = camera.x, camera.y
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=(split.line_px, 100))
-    driven.post(pygame.MOUSEMOTION, pos=(500, 100), rel=(180, 0), buttons=(1, 0, 0))
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(500, 100))
-    assert split.line_px == 500 and (camera.x, camera.y) == before
-    split.move(-100)
-    assert split.line_px == 20
-
-
-def test_the_rectangle_that_is_inspected_is_framed_on_both_sides(bare: Driven) -> None:
-    driven = bare
-    driven.press("space")
-    split_with(driven)
-    driven.frames(2)
-    before = pygame.surfarray.array3d(screen())
-    driven.program.inspector.select((200, 100), (440, 130))
-    driven.frames(2)
-    changed = (pygame.surfarray.array3d(screen()) != before).any(axis=2)
-    line = driven.program.split.line_px
-    for x in (200, 440):
-        assert changed[x - 1:x + 2, 100:131].any(axis=0).mean() > 0.9, "its sides"
-    for y in (100, 130):
-        edge = changed[:, y - 1:y + 2].any(axis=1)
-        assert edge[205:line - 3].mean() > 0.9 and edge[line + 4:435].mean() > 0.9, "its upper and its lower edge"
-
-
 def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None:
     split_with(driven)
     driven.frames(4)
@@ -231,30 +199,6 @@ def made_up(step_ms: float) -> Rates:
     return Rates(60.0, step_ms, 1.0, 1.0)
 
 
-def test_times_are_those_of_the_left_panel_once_there_were_steps() -> None:
-    profile = Profile()
-    for steps in range(1, 7):
-        assert math.isnan(live_rates(profile).step_ms) == (steps <= 5)
-        profile.begin_step()
-        profile.add("index", 2.0)
-        profile.end_step()
-        for stage, ms in {"cull": 1.0, "blit": 2.0, "overlays": 7.0, "hud": 9.0}.items():
-            profile.add(stage, ms)
-        profile.end_frame()
-    assert live_rates(profile) == rates_of(profile) and live_rates(profile).frame_ms == 2 + 3, "without overlays"
-
-
-def test_both_labels_have_the_times_of_their_own_steps_and_pictures(driven: Driven) -> None:
-    second, split = split_with(driven), driven.program.split
-    driven.until(lambda: UNKNOWN not in split._rates and not any(math.isnan(live.step_ms) for live in split._rates))
-    driven.frames()
-    assert split.halves and second.sim
-    for half, live, sim in zip(split.halves[1:3], split._rates, (driven.program.sim, second.sim), strict=True):
-        assert (half.step_ms, half.frame_ms) == (live.step_ms, live.step_ms + live.draw_ms)
-        steps_ms = np.sum([*sim.profile.steps_ms().values()], axis=0)
-        assert steps_ms.min() <= live.step_ms <= steps_ms.max() and live.draw_ms > 0
-
-
 def test_a_frame_has_as_many_steps_as_there_is_time_for_those_of_both_crowds(driven: Driven) -> None:
     split = driven.program.split
     split._rates = made_up(10.0), made_up(15.0)
@@ -296,3 +240,36 @@ def test_where_steps_take_long_the_crowds_step_in_alternate_frames_and_stay_comp
         driven.frames()
         assert second.sim.tick == sim.tick, "once steps are short"
     assert not split.halves.left.notes
+
+
+# --- The second crowd: the same steps with another setting, and the first one does not notice ------------------------
+
+def test_it_takes_the_steps_that_a_crowd_with_that_setting_would_and_leaves_the_first_one_alone() -> None:
+    sim, alone = simulation(**CROWDS["crowd"]), simulation(**CROWDS["crowd"])
+    sim.step(5)
+    snapshot = sim.snapshot()
+    second = SecondCrowd("stagger.avoidance", 8)
+    second.keep_up(sim)
+    for _ in range(6):
+        sim.step(2)
+        second.keep_up(sim)
+    other = Simulation.from_snapshot(snapshot)
+    other.optimizations.set("stagger.avoidance", 8)
+    other.step(12)
+    alone.step(17)
+    assert second.sim and second.begun_at == 5
+    assert second.sim.state_hash() == other.state_hash() != sim.state_hash() == alone.state_hash()
+
+
+def test_a_jump_that_would_take_too_long_to_follow_is_a_new_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim, second = simulation(**CROWDS["crowd"]), SecondCrowd("stagger.avoidance", 8)
+    second.keep_up(sim)
+    sim.step(9)
+    second.keep_up(sim)
+    assert second.sim and second.begun_at == 0 and second.sim.state_hash() != sim.state_hash()
+    replica = second.sim
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.CATCH_UP_S", 0.0)
+    sim.step(9)
+    second.keep_up(sim)
+    assert second.sim is replica and second.begun_at == sim.tick == 18 and replica.state_hash() == sim.state_hash()
+    assert replica.optimizations.get("stagger.avoidance") == 8

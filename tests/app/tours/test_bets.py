@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,7 @@ from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.app.tours.bets import Guess, outcome_of
-from crowd_demo.app.tours.live_numbers import interval_of
+from crowd_demo.app.tours.live_numbers import Guess
 from crowd_demo.config.tour import Bet
 from crowd_demo.render.hud.status import BetOutcome, BetView, TourView
 from crowd_demo.render.hud.text_panels import BET
@@ -107,16 +105,6 @@ def test_who_has_no_guess_goes_on_and_is_shown_none(touring: Driven) -> None:
     assert shown(touring).question == "Why?"
 
 
-def test_backspace_takes_a_digit_back_and_then_the_page(touring: Driven) -> None:
-    touring.keys("4", "backspace")
-    assert (bet_of(touring).guess, shown(touring).step) == ("", 2)
-    touring.press("backspace")
-    assert shown(touring).step == 1
-    touring.press("4")
-    touring.settle()
-    assert touring.program.sim.history, "a page without a bet leaves digits to the program"
-
-
 def test_a_wrong_guess_is_told_by_how_much_and_going_back_undoes_the_step_and_keeps_it(touring: Driven) -> None:
     touring.keys("9", "right")
     outcome = decided(touring)
@@ -182,7 +170,7 @@ def test_a_place_on_the_scale_is_its_value_with_two_digits(share: float) -> None
 @given(st.floats(0.2, 200), st.floats(1.0, 1.5), st.integers(0, 100_000).map(lambda hundredths: hundredths / 100))
 def test_the_verdict_agrees_with_the_numbers_beside_it(factor: float, spread: float, guess: float) -> None:
     before = {"step_ms": factor, "step_ms.low": 1 / spread, "step_ms.high": spread}
-    outcome = outcome_of(FACTOR, guess, before, {"step_ms": 1.0})
+    outcome = Guess(FACTOR).outcome(guess, before, {"step_ms": 1.0})
     measured, _, rest = outcome.measured.partition(" times as fast")
     ends = rest.strip(" ()").split(" to ") if rest else [measured, measured]
     low, high = (float(end) for end in ends)
@@ -197,15 +185,5 @@ def test_the_verdict_agrees_with_the_numbers_beside_it(factor: float, spread: fl
 
 @pytest.mark.quick
 def test_a_number_that_is_not_known_decides_nothing() -> None:
-    outcome = outcome_of(FACTOR, 3, {}, {"step_ms": 1.0})
+    outcome = Guess(FACTOR).outcome(3, {}, {"step_ms": 1.0})
     assert (outcome.measured, outcome.between, outcome.is_right) == ("not known here", None, False)
-
-
-@pytest.mark.quick
-def test_both_times_widen_the_interval_of_a_factor() -> None:
-    early = {"step_ms": 8.0, "step_ms.low": 0.8, "step_ms.high": 1.25}
-    late = {"step_ms": 2.0, "step_ms.low": 0.5, "step_ms.high": 2.0}
-    value, low, high = interval_of("factor", early, late)
-    both = math.exp(math.hypot(math.log(1.25), math.log(2)))
-    assert (value, low, high) == pytest.approx((4, 4 / both, 4 * both))
-    assert interval_of("step_ms", early, late) == (2, 1, 4)

@@ -8,7 +8,6 @@ import time
 from functools import partial
 from typing import Any
 
-import pygame
 import pytest
 from driven import Driven
 
@@ -178,7 +177,7 @@ def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: D
     assert compared >= (0 if name == "hands" else 4) and driven.program.guide.tour is None
 
 
-@pytest.mark.parametrize("name", ["first-steps", "lesson"])
+@pytest.mark.parametrize("name", ["lesson", pytest.param("first-steps", marks=pytest.mark.slow)])
 def test_what_was_told_before_is_what_the_factor_is_of_on_a_machine_that_becomes_slower(driven: Driven, clock: Clock,
                                                                                        name: str) -> None:
     driven.program.guide.begin(name, driven.program)
@@ -201,32 +200,3 @@ def test_what_was_told_before_is_what_the_factor_is_of_on_a_machine_that_becomes
         driven.frames(30)
         driven.press("return")
     assert repeated >= 4 and on_card >= 2
-
-
-def test_what_the_user_switches_is_measured_anew_and_has_a_card_of_its_own(driven: Driven, clock: Clock) -> None:
-    driven.program.guide.begin("lesson", driven.program)
-    tour = tour_of(driven)
-    exercise = next(number for number, page in enumerate(load_tour("lesson").pages) if page.text.startswith("Exercise"))
-    while tour._number < exercise:
-        played(driven)
-        driven.press("return")
-
-    def is_of_now() -> bool:
-        played(driven)
-        shown = values(tour.page.text, tour.text)
-        return tour.page.is_answer and shown["step_ms"] == number_text("step_ms", step_ms(driven.program.sim))
-
-    played(driven)
-    pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_2, mod=0))
-    driven.press("return")  # in the same frame
-    assert driven.program.sim.optimizations.simd and is_of_now()
-    driven.keys("left", "return")
-    assert is_of_now(), "the numbers of the exercise are of before the switch"
-    while not tour.step.do.settings:
-        driven.press("return")
-    played(driven)
-    driven.press("return", 0)
-    driven.press("2")
-    played(driven)
-    trial = driven.program.cards.trial
-    assert trial and math.isnan(trial.known_ms), "the tour has told the time before its own switch, not before this one"

@@ -146,24 +146,6 @@ def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -
     assert touring.status().tour is None and touring.program.running, "after the last page it is over"
 
 
-def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(touring: Driven) -> None:
-    touring.press("9")
-    touring.settle()
-    before = touring.program.camera.x
-    touring.press("d", hold=True)
-    touring.frames(2)
-    touring.release("d")
-    assert touring.program.camera.x > before
-    touring.press("right", hold=True)
-    touring.loop.events.keys.hold(5.0)
-    touring.release("right")
-    assert shown(touring).step == 2
-    until_measured(touring)
-    assert options(touring).blitter == "pygame", "the user's switch stays"
-    touring.press("f1")
-    assert touring.program.dialogs.top
-
-
 @pytest.mark.parametrize("leave", ["escape", "f3"])
 def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave: str) -> None:
     touring.press("right")
@@ -193,14 +175,6 @@ def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven,
     assert touring.program.config_name == "small"
 
 
-def test_who_goes_on_early_goes_on_when_the_numbers_are_there(touring: Driven) -> None:
-    touring.keys("right", "right")
-    assert shown(touring).step == 2 and shown(touring).doing.endswith("then on")
-    touring.until(lambda: shown(touring).is_answer)
-    touring.press("left")
-    assert TO_COME not in shown(touring).text and shown(touring).doing == ""
-
-
 def test_a_page_waits_for_its_numbers_however_often_enter_is_pressed_and_going_back_takes_it_back(touring: Driven) -> None:
     touring.keys("right", "right", "return", "return")
     view = shown(touring)
@@ -212,15 +186,6 @@ def test_a_page_waits_for_its_numbers_however_often_enter_is_pressed_and_going_b
         assert shown(touring).step == step
     touring.frames(20)
     assert shown(touring).step == 1
-
-
-def test_numbers_are_measured_anew_when_a_switch_comes_in_between(touring: Driven) -> None:
-    touring.press("right")
-    touring.settle()
-    touring.frames(6)
-    touring.press("8")
-    touring.settle()
-    assert shown(touring).doing.startswith("measuring ... 0 of 8")
 
 
 def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:

@@ -14,12 +14,8 @@ from crowd_demo.extras.ensemble.measures import (
     Jammed,
     Sampler,
     Speed,
-    StepTime,
     densest,
-    density,
-    neighbours,
     overlap,
-    population,
     queuing,
     stuck,
     waiting,
@@ -84,25 +80,6 @@ def test_jammed_is_who_gets_less_far_in_a_second_than_a_quarter_of_what_weidmann
             density = (np.maximum(*apart) <= 1).sum() / (wide * high / 26**2)
             slow.append(way / 26 < now.speed[i] / 26 / 1.34 * weidmann(density) / 4)
     assert found == pytest.approx(sum(slow) / len(slow)) and 0 < sum(slow) < len(slow) < 500
-
-
-def test_a_crowd_of_nobody_has_no_shares() -> None:
-    sim = simulation(**{**CROWD, "agents": 0, **PLACES})
-    flow, speed, jammed = Flow(sim), Speed(sim), Jammed(sim)
-    sim.step(60)
-    assert (stuck(sim), waiting(sim), speed(sim), overlap(sim), jammed(sim), population(sim)) == (*[None] * 5, 0.0)
-    assert densest(sim) == 0.0
-    assert density(sim) == {"middle": 0.0, "corner": 0.0} and flow(sim) == {"down": 0.0, "slope": 0.0}
-
-
-def test_everybody_has_neighbours_and_takes_time() -> None:
-    sim = simulation(**FLOCK)
-    assert neighbours(sim) is None  # before the first step
-    time = StepTime(sim)
-    assert time(sim) is None
-    sim.step(3)
-    assert neighbours(sim) == sim.profile.counters["neighbours_per_agent"] and population(sim) == 500
-    assert time(sim) == pytest.approx(sum(sim.profile.step_ms(last=3).values()))
 
 
 def test_who_is_born_in_the_place_of_another_has_crossed_nothing() -> None:

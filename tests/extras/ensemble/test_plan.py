@@ -275,13 +275,6 @@ def test_parquet_has_the_same_table(plan) -> None:
 
 
 @pytest.mark.quick
-def test_mixed_values_of_a_setting_are_texts_in_parquet() -> None:
-    pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
-    plan = make_plan("1k", vary={"optimizations.cell_size": ["auto", 64]}, measures=["population"])
-    assert parquet(make_table(plan, []))
-
-
-@pytest.mark.quick
 def test_the_manifest_says_what_was_asked_for_and_what_with(plan, tmp_path) -> None:
     write_manifest(plan, tmp_path)
     found = json.loads((tmp_path / MANIFEST).read_text("utf-8"))
@@ -305,13 +298,6 @@ def test_runs_are_grouped_by_the_other_settings() -> None:
     assert [(group.name, group.numbers) for group in groups] == [
         ("null", {20: [0.0, 1.0], 40: [4.0, 5.0]}), ("maze", {20: [2.0], 40: [6.0, 7.0]})]
     assert [group.colour for group in groups] == list(COLOURS[:2])
-
-
-@pytest.mark.quick
-def test_where_there_are_too_many_groups_there_is_one() -> None:
-    plan = make_plan("1k", vary={"crowd.radius": list(range(1, 9)), "map": [None, "maze"]}, measures=["stuck"])
-    (group,) = groups_of(table_of(plan), ["crowd.radius"], "map", "stuck")
-    assert group.numbers == {None: [0, 2, 4, 6, 8, 10, 12, 14], "maze": [1, 3, 5, 7, 9, 11, 13, 15]}
 
 
 @pytest.mark.parametrize("vary", [

@@ -12,16 +12,12 @@ from damages import damages
 from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.extras.ensemble import running
-from crowd_demo.extras.ensemble.executors import Executor, Process
+from crowd_demo.extras.ensemble.executors import Process
 from crowd_demo.extras.ensemble.job import RunRow, carry_out
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.extras.ensemble.running import (
-    MAX_NAMED,
-    ROWS,
     RowFile,
-    Session,
     _what_decides,
-    all_seconds,
     capacity,
     executor_of,
     read_rows,
@@ -49,37 +45,6 @@ def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
     for asked, workers in ((None, 8), (30, 30)):
         with executor_of(plan, (), asked, None) as executor:
             assert executor.workers == workers
-
-
-@pytest.mark.quick
-def test_larger_crowds_take_longer() -> None:
-    plan = make_plan("1k", vary={"agents": [1000, 3000]}, seeds="1-2")
-    assert all_seconds(plan.runs, plan.runs[0], 2.0) == 2 * 2 + 2 * 6
-
-
-@pytest.mark.quick
-def test_progress_is_one_line(tmp_path: Path, monkeypatch) -> None:
-    plan = make_plan("1k", seeds="1-10")
-    with closing(RowFile(tmp_path / ROWS)) as file:
-        for run in plan.runs[:3]:
-            file.append(RunRow(key=run.key, state_hash="0" * 32))
-
-    class InTurn(Executor):
-        workers = 2
-
-        def rows(self, jobs):
-            yield None
-            yield from (RunRow(key=job.key, error="no" * (number == 1)) for number, job in enumerate(jobs))
-
-        def close(self) -> None: ...
-
-    monkeypatch.setattr(running, "LocalExecutor", lambda workers: InTurn())
-    monkeypatch.setattr(running, "warm", lambda configs, tell: None)
-    session = Session(plan, tmp_path)
-    said = [str(session) for _ in session.make(None, None)]
-    assert said[0] == "3 done, 2 running, 0 failed"
-    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", said[3])
-    assert said[7] == "9 done, 0 running, 1 failed" and len(said) == 8
 
 
 @pytest.mark.quick
@@ -200,11 +165,6 @@ def test_a_later_session_appends_to_files_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_where_nothing_is_there_are_no_rows(tmp_path: Path) -> None:
-    assert read_rows(tmp_path / "nowhere") == ([], [])
-
-
-@pytest.mark.quick
 def test_a_damaged_row_is_skipped_and_named_and_no_other_is_lost(tmp_path: Path) -> None:
     lines = [line_of(row) for row in rows(3)]
     for damaged in damages(lines[1], seed=5, count=300):
@@ -223,19 +183,6 @@ def test_a_line_that_was_cut_off_costs_that_row_alone(tmp_path: Path) -> None:
     (tmp_path / "a.rows").write_bytes(whole[:-7])
     found, skipped = read_rows(tmp_path)
     assert found == rows(2) and skipped == [f"{tmp_path / 'a.rows'}:3"]
-
-
-@pytest.mark.quick
-def test_a_row_of_a_later_version_counts_as_damaged(tmp_path: Path) -> None:
-    (tmp_path / "a.rows").write_bytes(sealed_line(b'{"key":"x","colour":"red"}'))
-    assert read_rows(tmp_path) == ([], [f"{tmp_path / 'a.rows'}:1"])
-
-
-@pytest.mark.quick
-def test_a_number_of_400_digits_counts_as_damaged(tmp_path: Path) -> None:
-    row = rows(1)[0].model_copy(update={"steps": 10**400})
-    (tmp_path / "a.rows").write_bytes(line_of(row))
-    assert read_rows(tmp_path) == ([], [f"{tmp_path / 'a.rows'}:1"])
 
 
 @pytest.mark.quick
@@ -258,12 +205,3 @@ def test_a_full_disk_leaves_no_part_of_a_row(tmp_path: Path, monkeypatch) -> Non
     file.append(third)
     file.close()
     assert read_rows(tmp_path) == ([first, third], [])
-
-
-@pytest.mark.quick
-def test_of_many_damaged_lines_the_first_are_named(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / f"{name}.rows").write_bytes(b"x\n" * (MAX_NAMED - 1) + b"\n" * 1000 + line_of(rows(1)[0]))
-    found, skipped = read_rows(tmp_path)
-    assert found == rows(1) * 2 and len(skipped) == MAX_NAMED
-    assert skipped[-1] == f"{tmp_path / 'b.rows'}:1 (and {MAX_NAMED - 2} more lines)"

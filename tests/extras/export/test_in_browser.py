@@ -103,8 +103,8 @@ def test_the_wheel_a_drag_and_two_fingers_move_the_view(browser: Browser) -> Non
     assert browser.run("player.view.zoom") == pytest.approx(4, rel=1e-3)
 
 
-@pytest.mark.parametrize("colours", ["looks", "speed", "density", "heading", "state"])
-@pytest.mark.parametrize("zoom", [2.0, 0.8])
+@pytest.mark.parametrize(("colours", "zoom"), [
+    ("looks", 2.0), ("speed", 0.8), ("density", 2.0), ("heading", 0.8), ("state", 2.0)])
 def test_it_looks_like_the_window(browser: Browser, tmp_path: Path, colours: str, zoom: float) -> None:
     go(browser, f"t=1&x={AT[0]}&y={AT[1]}&zoom={zoom}&colours={colours}")
     browser.run("for (const panel of document.querySelectorAll('.panel')) panel.style.visibility = 'hidden'")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crowd_demo import Simulation, load_config
 from crowd_demo.cli import main
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.extras.export.page import MAX_CHANGE, MAX_ROWS, PageContent, Tracks, planned, step_length, write_page
+from crowd_demo.extras.export.page import MAX_ROWS, PageContent, Tracks, planned, step_length, write_page
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames
 from crowd_demo.measure.experiment import machine
 from crowd_demo.sim.actions import SetWalls
@@ -109,17 +109,6 @@ def test_whatever_moves_however_is_within_a_step(seed: int, frame_count: int, re
         for identity, (at_x, at_y, state_then) in expected.items():
             there = found[identity, frame]
             assert abs(there[0] - at_x) <= 0.5001 and abs(there[1] - at_y) <= 0.5001 and there[2] == state_then
-
-
-@pytest.mark.quick
-def test_a_change_beyond_a_byte_begins_a_keyframe() -> None:
-    one, nobody = np.zeros(1, np.int32), np.zeros(1, np.int64)
-    tracks = Tracks(5, 1.0)
-    for frame, x in enumerate((1000, 1127, 1128, 1129, 1400)):
-        tracks.add(frame, one, nobody, np.array([float(x)]), np.array([5.0]), np.zeros(1, np.uint8))
-    blocks = tracks.blocks()
-    assert [blocks[name].tolist() for name in ("first", "length", "x")] == [[0, 4], [4, 1], [1000, 1400]]
-    assert MAX_CHANGE == 127 and int(np.abs(blocks["changeX"]).max()) == 126  # within a step of 127 each
 
 
 @pytest.mark.quick
@@ -279,14 +268,7 @@ def test_numbers_that_cannot_be_are_one_line() -> None:
         sim.trajectories(every=1, steps=10**9)
 
 
-@pytest.mark.quick
-def test_numbers_may_be_numpys() -> None:
-    sim = crowd(agents=5)
-    table = sim.trajectories(np.int64(6), np.uint8(12), np.True_)
-    assert table.tolist() == sim.trajectories(6, 12).tolist()
-    assert sim.show(np.int32(64), np.int64(36), np.int64(6)).page == sim.show(64, 36, 6).page
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (Debian: apt-get install chromium)")
 def test_the_cell_plays_in_a_browser(tmp_path: Path) -> None:
     path = tmp_path / "notebook.html"

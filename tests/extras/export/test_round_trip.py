@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_demo import Simulation
-from crowd_demo.cli import main
 from crowd_demo.config.loader import as_overrides
 from crowd_demo.extras.export.sources import Source, frames, read_source
 from crowd_demo.extras.export.trajectories import FORMATS, TrajectoryTable, write
 from crowd_demo.extras.importing.trajectory_files import read_paths
-from crowd_demo.sim.actions import Place, SetWalls
+from crowd_demo.sim.actions import Place
 
 shapely = pytest.importorskip("shapely", reason="shapely comes with the extra [validation]")
 FPS = 10.0
@@ -71,8 +70,8 @@ def areas_in(path: Path) -> list[str]:
             if line.startswith("# geometry: ")]
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize("kind", [METRES, Kind("down"), Kind("up", 100, "cm"), Kind("down", 1000, "mm")])
+@pytest.mark.parametrize(("suffix", "kind"), [
+    (".txt", METRES), (".sqlite", Kind("down")), (".parquet", Kind("up", 100, "cm")), (".csv", Kind("down", 1000, "mm"))])
 def test_a_played_file_comes_out_as_it_went_in(tmp_path: Path, kind: Kind, suffix: str) -> None:
     (tmp_path / "walks.txt").write_text(text_of(WALKS, kind, area=HALL if kind.metre == 1 else ""), "utf-8")
     path, again = tmp_path / f"out{suffix}", tmp_path / "again"
@@ -113,29 +112,6 @@ def test_any_file_comes_out_as_it_went_in(tmp_path_factory: pytest.TempPathFacto
     assert all(shapely.from_wkt(area).distance(shapely.Point(place)) <= 1e-8 for place in found.values())  # as exact as places
 
 
-def test_a_recording_of_a_played_file_is_exported_alike(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "one", tmp_path / "two"):
-        folder.mkdir(exist_ok=True)
-    (tmp_path / "walks.txt").write_text(text_of(WALKS), "utf-8")
-    recording = tmp_path / "run.replay"
-    options = ["--headless", "--no-render", "--frames", "13", "--record", str(recording)]
-    assert main(["play", str(tmp_path / "walks.txt"), *options]) == 0
-    write(asked(read_source(str(recording), None), tmp_path / "one" / "out.sqlite", fps=FPS))
-    write(asked(played(tmp_path, "walks.txt", 2), tmp_path / "two" / "out.sqlite", fps=FPS))
-    one, two = (READERS[".sqlite"](tmp_path / name / "out.sqlite") for name in ("one", "two"))
-    assert one == two and one.keys() == from_first_frame(WALKS).keys()
-
-
-def test_directions_are_as_y_grows(tmp_path: Path) -> None:
-    directions = []
-    for y_axis in ("up", "down"):
-        (tmp_path / "walks.txt").write_text(text_of({(1, 0): (0, 0), (1, 1): (3, 4)}, Kind(y_axis), area=""), "utf-8")
-        write(asked(played(tmp_path, "walks.txt", 0), tmp_path / f"{y_axis}.sqlite", fps=FPS))
-        assert queried(tmp_path / f"{y_axis}.sqlite", "SELECT value FROM metadata WHERE key = 'y_axis'") == [(y_axis,)]
-        directions += queried(tmp_path / f"{y_axis}.sqlite", "SELECT ori_x, ori_y FROM trajectory_data WHERE frame = 0")
-    assert np.array(directions) == pytest.approx(np.array([(0.6, 0.8)] * 2))
-
-
 def test_a_table_of_a_played_file_has_its_ids_and_positions(tmp_path: Path) -> None:
     (tmp_path / "walks.txt").write_text(text_of(WALKS), "utf-8")
     sim = Simulation(played(tmp_path, "walks.txt", 2).config)
@@ -166,29 +142,9 @@ def test_who_is_moved_by_hand_or_taken_out_is_where_the_crowd_has_them(tmp_path:
     assert found == {key: place for key, place in expected.items() if key not in ((-4, 1), (LARGEST, 1))}
 
 
-def test_walls_that_are_built_are_in_the_area(tmp_path: Path) -> None:
-    area = "POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0))"
-    (tmp_path / "walks.txt").write_text(text_of({(1, 0): (1, 1), (1, 3): (2, 2)}, area=area), "utf-8")
-    of = played(tmp_path, "walks.txt", 3)
-    states = of.states
-
-    def built() -> object:
-        for number, (crowd, sim) in enumerate(states()):
-            if number == 12:
-                sim.apply(SetWalls((21, 1, 31, 11), True))
-            yield crowd, sim
-
-    path = tmp_path / "out.sqlite"
-    write(asked(of._replace(states=built), path, fps=FPS))  # type: ignore[arg-type]
-    before, after = map(shapely.from_wkt, areas_in(path))
-    assert shapely.equals(before, shapely.from_wkt(area))
-    assert shapely.equals(after, before.difference(shapely.box(10, 5, 15, 10)))
-
-
 # --- a crowd in a map in metres ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("y_axis", ["up", "down"])
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize(("suffix", "y_axis"), zip(FORMATS, ("up", "down") * 2, strict=True))
 def test_a_crowd_is_where_its_map_in_metres_is(tmp_path: Path, suffix: str, y_axis: str) -> None:
     area = ("POLYGON ((1000 -500, 1020 -500, 1020 -490, 1000 -490, 1000 -500),"
             " (1008 -496, 1008 -494, 1009 -494, 1009 -496, 1008 -496))")

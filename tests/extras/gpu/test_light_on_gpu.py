@@ -6,10 +6,8 @@ from crowds import FLOCK, simulation
 from emulated_gpu import install_gpu
 
 from crowd_demo.extras.gpu.cuda import GraphicsProcessor
-from crowd_demo.extras.gpu.light_on_gpu import LightOnGpu
 from crowd_demo.measure.crowd_variant import Picture, picture_hash
 from crowd_demo.render import scene
-from crowd_demo.render.camera import View
 from crowd_demo.render.figures import sprited
 
 pytestmark = pytest.mark.quick
@@ -52,32 +50,6 @@ def test_so_is_the_picture_of_people(colours: str) -> None:
         pictures[device] = picture_hash(picture)
         assert (picture.scene._on_gpu is not None) == (device == "cuda")
     assert pictures["cpu"] == pictures["cuda"]
-
-
-def test_so_are_roofs_over_exits() -> None:
-    pictures = {}
-    for device in ("cpu", "cuda"):
-        sim = simulation(name="station", agents=300, scene__colours="looks")
-        sim.optimizations.device = device
-        sim.step(20)
-        picture = Picture(sim, size=(320, 240))
-        picture.camera.look_at(750, 480, 0.05)
-        pictures[device] = picture_hash(picture)
-        assert (picture.scene._on_gpu is not None) == (device == "cuda")
-    assert pictures["cpu"] == pictures["cuda"]
-
-
-def test_another_size_of_as_many_pixels_has_its_own_border() -> None:
-    sim = simulation(**{**FLOCK, "agents": 400, "world__width": 8000, "world__height": 6000})
-    sim.optimizations.device = "cuda"
-    sim.step(2)
-    picture = Picture(sim, size=(320, 180))
-    picture.draw()
-    light = picture.scene._on_gpu
-    assert isinstance(light, LightOnGpu)
-    for width, height in ((320, 180), (576, 100)):
-        light._fit(View(np.float32(0), np.float32(0), np.float32(1), np.int32(width), np.int32(height)))
-        assert light._sums.shape == (2 * (width + 2) * (height + 2),)
 
 
 def test_what_overlays_ask_of_the_picture_comes_from_the_gpu() -> None:

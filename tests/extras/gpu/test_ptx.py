@@ -48,9 +48,11 @@ def test_products_and_sums_stay_apart() -> None:
     assert {"mul.rn.f32", "div.rn.f32", "add.rn.f32", "sub.rn.f32"} <= set(re.findall(r"\w+\.rn\.f32", text))
 
 
-@pytest.mark.parametrize("settings", [FLOCK, NEAREST, {"name": "station"}, *(
-    {"name": "1k", "optimizations__avoidance": how} for how in ("push", "anticipate"))],
-    ids=["flock", "nearest", "people", "push", "anticipate"])
+@pytest.mark.parametrize("settings", [
+    pytest.param(FLOCK, id="flock", marks=pytest.mark.slow), pytest.param(NEAREST, id="nearest"),
+    pytest.param({"name": "station"}, id="people", marks=pytest.mark.slow),
+    pytest.param({"name": "1k", "optimizations__avoidance": "push"}, id="push", marks=pytest.mark.slow),
+    pytest.param({"name": "1k", "optimizations__avoidance": "anticipate"}, id="anticipate")])
 def test_no_kernel_of_a_step_is_contracted(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     install_gpu(monkeypatch, 37)
     sim = simulation(**settings)

@@ -20,7 +20,6 @@ from crowd_demo.sim.actions import Place
 from crowd_demo.sim.behaviours.people_rules import QUEUING
 from crowd_demo.sim.edits import SetExit
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.tiles import GONE
 from crowd_demo.sim.world import World
 
@@ -139,26 +138,6 @@ def test_a_run_on_the_gpu_replays_on_the_processor(gpu: GraphicsProcessor) -> No
     assert here.state_hash() == there.state_hash()
 
 
-class Calm(Stage):
-    """A stage of a plugin, which knows nothing of a GPU."""
-
-    name = "calm"
-
-    def commit(self, world: World) -> None:
-        world.agents.columns.avoidance_x[:world.agents.count] /= 2
-
-
-def test_a_stage_that_runs_here_may_write_between_two_on_the_gpu(gpu: GraphicsProcessor) -> None:
-    here, there = pair(FLOCK)
-    for sim in (here, there):
-        at = next(number for number, stage in enumerate(sim.stages) if stage.name == "interaction") + 1
-        assert isinstance(sim.stages, list | tuple)
-        with_calm = (*sim.stages[:at], Calm(), *sim.stages[at:])
-        sim._stages, sim._gpu_stages = (with_calm, ()) if sim is here else (sim._stages, with_calm)
-        sim.step(20)
-    assert here.state_hash() == there.state_hash()
-
-
 @pytest.mark.parametrize("settings", [FLOCK, {**CITY, "crowd__detour_s": 0.1, "crowd__exits": 1}])
 def test_columns_travel_only_when_somebody_asks_or_writes(
         settings: Settings, gpu: GraphicsProcessor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,15 +162,6 @@ def test_columns_travel_only_when_somebody_asks_or_writes(
     there.agents.columns.x[0] = 5
     there.step(5)
     assert moved == {"download": 2, "upload": 1}
-
-
-def test_memory_is_in_the_order_of_cells_and_ids(gpu: GraphicsProcessor) -> None:
-    _, there = pair({**FLOCK, "optimizations__reorder__every": 1, "flock__speed_max": 0.001, "flock__speed_min": 0})
-    there.step(3)
-    floor, view, count = there.grid.floor, there.agents.view, there.agents.count
-    column, row = ((axis[:count] * floor.inv_cell).astype(int) for axis in (view.x, view.y))
-    cell = np.minimum(row, floor.rows - 1) * floor.columns + np.minimum(column, floor.columns - 1)
-    assert (np.lexsort((view.id[:count], cell)) == np.arange(count)).all()
 
 
 @pytest.mark.parametrize(("settings", "why"), [

@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.maps import GEOMETRY, WALL, MapData, MapError, Metres, octile_of, parse_octile, read_map
+from crowd_demo.config.maps import WALL, MapData, MapError, Metres, octile_of, parse_octile, read_map
 from crowd_demo.extras.importing.geometry import MAX_PARTS, MAX_POINTS, MAX_STARTS, SAME, spans
 from crowd_demo.sim.simulation import Simulation
 
@@ -256,17 +256,6 @@ def test_a_drawing_without_layers_of_a_plan_lists_those_that_it_has(tmp_path: Pa
         read_map(tmp_path / "other.dxf")
 
 
-def test_every_suffix_of_a_floor_plan_may_be_a_map(tmp_path: Path) -> None:
-    drawing_of(tmp_path)
-    (tmp_path / "room.wkt").write_text("POLYGON ((0 0, 12 0, 12 8, 0 8, 0 0))", "utf-8")
-    for suffix in (".json", ".geojson"):
-        ring = [[x * 2, y * 2] for x, y in RING]
-        (tmp_path / f"room{suffix}").write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}), "utf-8")
-    for suffix in GEOMETRY:
-        config = load_config("1k", {"map": str(tmp_path / f"room{suffix}"), "world.tile": "1 m", "agents": 3})
-        assert (config.world.width, config.world.height) == (14 * 26, 10 * 26)
-
-
 # --- what is thinner than a tile -----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("text", "notes"), [
@@ -283,13 +272,6 @@ def test_every_suffix_of_a_floor_plan_may_be_a_map(tmp_path: Path) -> None:
 ])
 def test_what_is_thinner_than_a_tile_is_in_notes(tmp_path: Path, text: str, notes: list[str]) -> None:
     assert list(read(tmp_path, text).notes) == notes
-
-
-def test_notes_are_printed_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "room.wkt"
-    path.write_text(ROOM[:-1] + ", (2.6 -1, 2.9 -1, 2.9 5, 2.6 5, 2.6 -1))", "utf-8")
-    load_config("1k", {"map": str(path), "world.tile": "1 m", "agents": 3})
-    assert capsys.readouterr().err == f"crowd-demo: {path}: a wall thinner than a tile (1 m) is lost at x = 2.5 m, y = 2 m\n"
 
 
 # --- mistakes ------------------------------------------------------------------------------------------------------------

@@ -486,36 +486,6 @@ def test_a_file_is_played_with_a_note_of_what_looks_wrong(tmp_path: Path, capsys
     assert error.count("\n") == bool(said) and (not said or error.startswith(f"crowd-demo: {path}: {said}"))
 
 
-@pytest.mark.quick
-def test_unit_and_columns_are_those_of_the_run_its_replay_and_its_map(tmp_path: Path) -> None:
-    path, recording = tmp_path / "walks.txt", tmp_path / "run.replay"
-    path.write_text("0 7 100 100\n0 8 300 100\n1 7 110 100\n1 8 310 100\n", encoding="utf-8")
-    options = "--unit", "cm", "--columns", "frame,id,x,y", "--fps", "10"
-    config = config_of(path, *options, "--set", "world.tile=1 m")
-    assert (config.world.unit, config.playback.columns, config.agents) == ("cm", "frame,id,x,y", 2)
-    assert (config.world.width, config.world.height) == (5 * METRE, 3 * METRE)
-    sim = Simulation(config)
-    assert sim.agents.by_id().x.tolist() == [METRE, 3 * METRE]
-    assert main(["play", str(path), *options, "--headless", "--no-render", "--record", str(recording)]) == 0
-    assert main(["replay", str(recording), "--headless"]) == 0
-
-
-@pytest.mark.quick
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names of files are text")
-def test_a_name_that_is_not_text_is_played_recorded_and_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/f\xfc\xdf 100%"))
-    folder.mkdir()
-    path, area, recording = folder / "caf\udce9.txt", folder / "caf\udce9.wkt", tmp_path / "run.replay"
-    path.write_text(WALKS, encoding="utf-8")
-    area.write_text("POLYGON ((-2 -2, 12 -2, 12 8, -2 8, -2 -2))", encoding="utf-8")
-    run = "--headless", "--no-render", "--record", str(recording), "--report", str(tmp_path / "report.json")
-    assert main(["play", str(path), "--geometry", str(area), *run]) == 0
-    assert main(["replay", str(recording), "--headless"]) == 0
-    path.write_text(WALKS + "5 x 1 1\n", encoding="utf-8")
-    assert main(["play", str(path), *run]) == 2
-    assert capsys.readouterr().err.endswith("caf\\udce9.txt:83: must be numbers: id, frame, x, y, not '5 x 1 1'\n")
-
-
 # --- with JuPedSim -------------------------------------------------------------------------------------------------------
 
 def test_jupedsim_opens_what_is_exported(tmp_path: Path) -> None:

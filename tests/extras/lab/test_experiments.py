@@ -72,11 +72,6 @@ def test_the_table_has_a_row_for_each_technique_that_is_on(capsys: pytest.Captur
     assert (by_label["neighbours"][-1], by_label["stagger avoidance"][-1]) == ("same", "approximate")
 
 
-def test_only_the_techniques_that_are_named_are_switched_off(capsys: pytest.CaptureFixture[str]) -> None:
-    _, table, _ = ablated(capsys, "simd", "reorder.every", "--no-render")
-    assert {line.split(":")[0] for line in table.splitlines()[1:]} == {"SIMD lanes", "every n steps"}
-
-
 def test_the_record_goes_to_a_file_beside_the_table_or_to_standard_output_instead(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ablated(capsys, "simd", "--report", str(tmp_path / "a.json"))
@@ -186,8 +181,3 @@ def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert watched("two", lambda tell: Two(), lambda two: 0) == 0
     assert f"{ERASE}two:  50%  counting" in capsys.readouterr().err
-
-
-def test_a_crowd_of_none_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["largest", *SMALL, "--agents", "0"]) == 2
-    assert capsys.readouterr().err.splitlines()[-1] == "largest: agents: a crowd of none has no density to keep"

@@ -1,4 +1,6 @@
-"""What is measured of how people move, against every pair of a small crowd, and on crowds made by hand."""
+"""What the lab measures of people, birds, flows and memory, on crowds made by hand."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.cli import main
 from crowd_demo.config.section import UNITS_A_METRE
+from crowd_demo.extras.lab import motion
 from crowd_demo.extras.lab.claims.experiments.memory import (
     CANDIDATES,
     COMPONENTS,
@@ -21,14 +24,12 @@ from crowd_demo.extras.lab.claims.experiments.memory import (
     layouts,
     make_linear,
     make_sparse,
-    measured_bytes,
-    members_of,
 )
 from crowd_demo.extras.lab.flocks import densest_share, flocks_of, nearest_of, order_of, splits_and_merges, strays_of
-from crowd_demo.extras.lab.motion import densest, filling, head_on
+from crowd_demo.extras.lab.motion import FlowWatch, Gap, busiest, densest, filling, gaps_of, head_on
 from crowd_demo.extras.walking import close_pairs, nearest
 from crowd_demo.extras.walking import people as crowd_of
-from crowd_demo.sim.behaviours.people_rules import WAITING
+from crowd_demo.sim.behaviours.people_rules import WAITING, WALKING
 from crowd_demo.sim.fundamental_diagram import CAPACITY, weidmann
 
 
@@ -185,6 +186,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
     assert capsys.readouterr().err == line + "\n"
 
 
+@pytest.mark.slow
 def test_a_murmuration_is_ordered_and_leaves_most_of_the_sky_empty() -> None:
     """The short form of what `crowd-demo lab flocks` shows over 10,000 steps (0.9, 35% in the densest twentieth)."""
     from crowd_demo import Simulation, load_config
@@ -198,7 +200,6 @@ def test_a_murmuration_is_ordered_and_leaves_most_of_the_sky_empty() -> None:
 
 # --- storages are as large as their formulas say, the sparse set by its generations more -----------------------------
 
-OBJECTS = 1024  # bytes at most of what Python puts around the arrays
 CASES = [(entities, component, used) for entities in (1000, 200_000) for component in COMPONENTS for used in SHARES]
 
 
@@ -212,24 +213,10 @@ def test_arrays_are_as_large_as_the_formulas(case: tuple[int, int, float]) -> No
 
 
 @pytest.mark.quick
-def test_nothing_else_of_size_is_allocated() -> None:
-    case = 200_000, 32, 0.5
-    for storage, extra in zip(STORAGES.values(), (0, 4 * case[0]), strict=True):
-        measured_bytes(storage, *case)  # what is imported or remembered at the first time is not the storage's
-        assert 0 <= measured_bytes(storage, *case) - storage.formula(*case) - extra < OBJECTS
-
-
-@pytest.mark.quick
 def test_the_published_table_but_for_its_error() -> None:
     linear, sparse = (storage.formula for storage in STORAGES.values())
     assert [sparse(1000, 8, 0.1), sparse(1000, 24, 0.5), sparse(1000, 128, 1.0)] == [8800, 20000, 136000]
     assert [linear(1000, 8, 1), linear(1000, 24, 1), linear(1000, 128, 1)] == [8125, 24125, 128125]
-
-
-@pytest.mark.quick
-def test_members_are_spread_over_all() -> None:
-    assert members_of(10, 0.5).tolist() == [0, 2, 4, 6, 8]
-    assert members_of(10, 0).tolist() == [] and np.array_equal(members_of(10, 1), np.arange(10))
 
 
 # --- columns and records add up the same -----------------------------------------------------------------------------
@@ -251,3 +238,71 @@ def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
         found: Any = launch.args[-1]
         for got, same in zip(found, sums, strict=True):
             assert np.array_equal(got, same)
+
+
+# --- Whether a crowd keeps flowing: what is counted, on maps and crowds made by hand ---------------------------------
+
+ROOMS = """type octile
+height 7
+width 12
+map
+@@@@@@@@@@@@
+@....@.....@
+@....@.....@
+@..........@
+@....@.....@
+@....@.....@
+@@@@@@@@@@@@
+"""
+
+
+@pytest.mark.quick
+def test_gaps_are_short_runs_of_free_tiles_between_walls() -> None:
+    blocked = np.array([[tile == "@" for tile in row] for row in ROOMS.splitlines()[4:]], np.uint8)
+    assert Gap(1, 4, 3, 4) in gaps_of(blocked, 1.0) and Gap(1, 5, 3, 4) in gaps_of(blocked, 1.0)
+    assert {gap.last - gap.first for gap in gaps_of(blocked, 1.0)} == {1, 4, 5}
+    assert set(gaps_of(blocked, 2.0)) == {Gap(1, 4, 3, 4), Gap(1, 5, 3, 4)}  # all others are wider than 5 m
+    assert Gap(1, 4, 3, 4).middle.tolist() == [5.0, 3.5]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Any:
+    """Two people, who wait for ever, in two rooms of tiles of 40 units with a door of one tile."""
+    (tmp_path / "rooms.map").write_text(ROOMS, "utf-8")
+    sim = simulation("1k", agents=2, map=str(tmp_path / "rooms.map"), world__width=480, world__height=280,
+                     crowd__destinations=2)
+    put(sim, state=[WAITING] * 2, timer=[1e6] * 2)
+    return sim
+
+
+def put(sim: Any, **columns: Any) -> None:
+    """Write columns of the two, in id order."""
+    slots = np.argsort(sim.agents.columns.id[:2])
+    for name, values in columns.items():
+        getattr(sim.agents.columns, name)[slots] = values
+
+
+def test_who_goes_through_a_door_is_counted_by_the_way_they_go(two: Any) -> None:
+    put(two, x=[180, 220], y=[140, 140])
+    watch, before = FlowWatch(two), np.zeros((2, 2, 84), np.int64)
+    for places in ([220, 260], [180, 220]):  # both go on to the next column, and back
+        put(two, x=places)
+        watch.run(two.tick + motion.LOOK)
+    metre = 40 / 26
+    assert watch.through(Gap(1, 4, 3, 4), before, 2.0) == pytest.approx([1 / (2 * metre), 1 / (2 * metre)])
+    assert watch.through(Gap(1, 5, 3, 4), before, 2.0) == pytest.approx([1 / (2 * metre), 1 / (2 * metre)])
+    assert [gap for gap, _ in busiest(watch, 2.0)] == [Gap(1, 5, 3, 4)]  # the other one is nearer than 5 m
+
+
+def test_who_comes_no_nearer_makes_no_progress_until_they_arrive(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motion, "BEGIN", 0)
+    far = max(two.terrain.destinations, key=lambda one: one.x)
+    goal = two.terrain.destinations.index(far)
+    put(two, x=[60, 60], y=[60, 220], goal=[goal] * 2, goal_x=[far.x] * 2, goal_y=[far.y] * 2, state=[WALKING, WAITING],
+        speed=[11.4, 30])  # one who is too slow to come 2 m nearer
+    watch = FlowWatch(two)
+    watch.run(60)
+    assert watch.waited.tolist() == pytest.approx([1, 0])
+    put(two, state=[WAITING] * 2, timer=[1e6] * 2)
+    watch.run(66)
+    assert watch.waited[0] == 0 and watch.arrivals == 1

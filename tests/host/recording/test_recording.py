@@ -67,18 +67,6 @@ def test_a_restart_that_keeps_walls_and_numbers_is_replayed(tmp_path: Path) -> N
     assert sim.state_hash() == run.sim.state_hash() and dict(sim.numbers.values) == {number.path: value}
 
 
-@pytest.mark.parametrize("steps", [0, 33, 40])  # at 40 there is a hash before the actions, too
-def test_the_last_hash_is_compared_after_the_actions_of_its_tick(steps: int, tmp_path: Path) -> None:
-    path = tmp_path / "a.replay"
-    run = Run(path, 9)
-    run.steps(steps)
-    run.act(Populate(50))
-    run.end()
-    player, sim = replayed(read_recording(path))
-    assert player.parted is None and player.compared == steps // 20 + 1
-    assert (sim.tick, sim.state_hash()) == (steps, run.sim.state_hash())
-
-
 def test_nothing_that_takes_long_is_done_between_two_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The save that a late recording begins with, and the last hash: what follows waits for its turn."""
     may = threading.Event()

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +10,12 @@ import pytest
 from driven import Driven
 from recorded_run import replayed
 
-from crowd_demo.app import files
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.files import sealed_line
-from crowd_demo.host.recording.format import End, Script, read_recording
+from crowd_demo.host.recording.format import End, Script, read_recording, write_save
 from crowd_demo.host.recording.recording import Player
-from crowd_demo.host.recording.saves import write_save
 from crowd_demo.sim.simulation import Simulation
 
 COMMON = ["--headless", "--no-render", "--set", "time.step_hz=20"]
@@ -140,18 +137,6 @@ def test_saving_and_loading_bring_the_crowd_back(driven: Driven) -> None:
     assert crowd.agents_asked == 200 and crowd.scene and crowd.scene.sim is crowd.sim
     notices = driven.status().notices
     assert "saved crowd-0001.crowd" in notices and "loaded crowd-0001.crowd" in notices
-
-
-def test_a_second_save_has_a_name_of_its_own_and_does_not_wait_for_the_first(
-        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    may = threading.Event()
-    monkeypatch.setattr(files, "write_save", lambda *saved: may.wait(10) and write_save(*saved))
-    driven.press("f5")
-    driven.press("f5")
-    assert not list(Path().iterdir())
-    may.set()
-    driven.program.files.finish(10)
-    assert driven.status().notices == ["saved crowd-0001.crowd", "saved crowd-0002.crowd"]
 
 
 def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:

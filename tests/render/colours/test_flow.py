@@ -6,7 +6,7 @@ from crowds import CROWDS, open_world, simulation
 
 from crowd_demo.compute.jit import run
 from crowd_demo.extras.walking import surroundings
-from crowd_demo.render.colours import modes, squares
+from crowd_demo.render.colours import squares
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
 
@@ -55,21 +55,6 @@ def test_who_stands_has_no_flow_and_levels_are_shares_of_what_a_way_carries() ->
     for number, people_a_second in enumerate((0.3, 0.5, 0.8, 1.2, 1.4, 2.0)):
         assert shades[round(people_a_second / per_step)] == number
     assert squares.NAMES == ("free", "0.33", "0.65", "0.98", "1.3 too full", "2")
-
-
-@pytest.mark.parametrize("behaviour", ["flock", "crates"])
-def test_others_are_compared_with_an_even_crowd_at_top_speed(behaviour: str) -> None:
-    sim = simulation(**{**CROWDS[behaviour], **open_world(600, 400)}, steps=40)
-    side, c, count = squares.side_of(sim), sim.agents.columns, sim.agents.count
-    speed = np.hypot(c.vx[:count].astype(float), c.vy[:count]) / modes.fastest(sim)
-    row, column = c.y[:count] // side, c.x[:count] // side
-    found = numbers(sim, everybody(sim)).astype(int)
-    for k in range(count):
-        near = np.maximum(abs(row - row[k]), abs(column - column[k])) <= 1
-        wide, high = (min((at + 2) * side, most) - max((at - 1) * side, 0) for at, most in ((column[k], 600), (row[k], 400)))
-        times = speed[near].sum() / (wide * high) / (count / (600 * 400))
-        expected = np.log(np.clip(times, 0.25, 100) / 0.25) / np.log(400) * 255
-        assert abs(found[k] - expected) <= 4, "speeds are rounded to eighths of the greatest"
 
 
 def test_the_legend_says_what_the_numbers_are() -> None:

@@ -12,8 +12,7 @@ from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import modes, squares
-from crowd_demo.render.colours.base import ON_DARK, palette_of, ramp, scales_of
-from crowd_demo.render.drawing import numbering
+from crowd_demo.render.colours.base import ON_DARK, ramp, scales_of
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING
 from crowd_demo.sim.fundamental_diagram import SQUARE
@@ -110,15 +109,6 @@ def test_headings_go_round_the_wheel():
     assert [colours[turn] for turn in turns[:4]] == list(ON_DARK.wheel) and len(colours) == modes.TURN
 
 
-def test_headings_of_arrays_are_those_of_agents():
-    around = np.linspace(0, 2 * np.pi, 5000)
-    vx = np.append(30 * np.cos(around), [0, 1, 0, -1, 0]).astype(np.float32)
-    vy = np.append(30 * np.sin(around), [-1, 0, 1, 0, 0]).astype(np.float32)
-    found = np.zeros(len(vx), np.uint8)
-    numbering(1, np.arange(len(vx), dtype=np.int32), modes.HeadingMode(vx, vy), found).run()
-    assert modes.shades_of(vx, vy).tolist() == found.tolist() and len(set(found.tolist())) == modes.TURN
-
-
 def test_speeds_rise_along_the_ramp(sim):
     speed = np.hypot(sim.agents.columns.vx, sim.agents.columns.vy)[:sim.agents.count]
     found = numbers(sim, "speed")[1]
@@ -181,25 +171,6 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
 
 
 @pytest.mark.quick
-def test_nothing_is_counted_for_a_view_of_nobody_but_every_kernel_is_known_ahead():
-    sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400)})
-    mode, number = squares.DensityColours(), np.zeros(0, np.uint8)
-    assert mode.launches(sim, np.zeros(0, np.int32), number) == ()
-    ahead = {each.name for each in mode.launches_to_compile(sim, number)}
-    few, everybody = (np.arange(count, dtype=np.int32) for count in (1, sim.agents.count))
-    for slots in (few, everybody):
-        assert {each.name for each in mode.launches(sim, slots, np.zeros(len(slots), np.uint8))} <= ahead
-
-
-@pytest.mark.quick
-def test_other_densities_have_a_logarithmic_scale():
-    shades = squares.ramp_shades(36.0)
-    tenfold = [int(shades[round(36 * times)]) for times in (1, 10, 100)]
-    assert shades[0] == shades[9] == 0 and tenfold[2] == len(shades[:256]) - 1 and (np.diff(shades) >= 0).all()
-    assert abs((tenfold[2] - tenfold[1]) - (tenfold[1] - tenfold[0])) <= 1
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize("colours", [ON_DARK.rising, ON_DARK.rainbow, ON_DARK.levels])
 def test_every_colour_of_a_scale_is_seen_on_sky_and_at_night(colours):
     for ground in ((46, 58, 106), (38, 39, 49)):
@@ -207,33 +178,11 @@ def test_every_colour_of_a_scale_is_seen_on_sky_and_at_night(colours):
         assert apart.min() > 90
 
 
-def test_sorted_memory_is_smooth_and_unsorted_memory_is_not():
-    roughness = []
-    for when in ("every", "off"):
-        sim = simulation("20k-flock", agents=3000)
-        sim.optimizations.set("reorder.when", when)
-        sim.optimizations.set("reorder.every", 1)
-        sim.step(5)
-        sim.prepare_picture()
-        found = numbers(sim, "memory")[1].astype(int)
-        columns = sim.agents.columns
-        along = np.lexsort((columns.x[:3000], columns.y[:3000] // 60))  # neighbours in space, nearly
-        roughness.append(np.abs(np.diff(found[along])).mean())
-    assert 5 * roughness[0] < roughness[1]
-
-
 @pytest.mark.quick
 def test_a_scale_goes_by_the_ground():
     by_ground = {ground: scales_of(simulation("20k", agents=10, **{"scene.ground": ground}))
                  for ground in ("stone", "grass", "floor", "sky", "dusk", "night", "water")}
     assert [ground for ground, scales in by_ground.items() if scales is ON_DARK] == ["sky", "dusk", "night", "water"]
-
-
-@pytest.mark.quick
-def test_ramps_begin_and_end_with_their_anchors_and_palettes_are_words():
-    colours = ramp(((0, 0, 0), (200, 100, 50)), 5)
-    assert colours[0] == (0, 0, 0) and colours[2] == (100, 50, 25) and colours[4] == (200, 100, 50)
-    assert palette_of(colours)[4] == 0xC86432
 
 
 def picture(scene, zoom, **options):

@@ -20,7 +20,7 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import bounds_of
-from crowd_demo.render.drawing import FrameInput, Moving
+from crowd_demo.render.drawing import FrameInput
 from crowd_demo.render.figures import crates
 from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.sprites.pixels import frame_of, plain_surface
@@ -51,12 +51,6 @@ def crowd(seed, count):
 
 def figures(half_max=12):
     return crates.CrateFigures(load_config("crates", {"crates.half_max": half_max}), Path(), load_manifest(assets_folder()))
-
-
-def placed(taken, slots):
-    drawer = figures()
-    seen = drawer.draw(plain_surface(SIZE), taken, slots)
-    return drawer._boxes.first(len(slots)), seen
 
 
 @given(crowds.seeds, crowds.counts, crowds.workers, zooms, st.sampled_from(["compiled", "pygame"]))
@@ -95,46 +89,6 @@ def test_styles_differ_where_there_is_room_and_an_upright_one_is_the_other_turne
     assert upright[4:-nails] == turned(flat[4:-nails]) and upright_crossed[4:-nails] == turned(crossed[4:-nails])
     assert len({str(crates.design(40, style)) for style in range(4)}) == 4
     assert len({str(crates.design(9, style)) for style in range(4)}) == 1
-
-
-@pytest.mark.quick
-def test_the_inks_of_a_tone_go_from_dark_to_light_and_tones_differ():
-    inks = crates.inks()
-    light = (inks >> 16 & 255) + (inks >> 8 & 255) + (inks & 255)
-    assert (np.diff(light.astype(int), axis=1) > 0).all()
-    assert len(set(inks.ravel().tolist())) == inks.size == 8 * 6
-    assert inks[0, crates.FACE] == sum(c << shift for c, shift in zip(crates.TONES[0], (16, 8, 0), strict=True))
-
-
-@given(st.floats(0, 65_536, width=32), st.floats(0.125, 1024, width=32), st.floats(0.05, 8))
-def test_no_row_of_a_crate_is_out_of_reach_from_its_middle(y, half, zoom):
-    agents = Moving(np.zeros(1, np.int32), *(np.full(1, value, np.float32) for value in (32_768, y, 0, 0)))
-    taken = frame_input(agents, np.full(1, half, np.float32), zoom, 1, (65_536, 65_536), (32_768, y))
-    boxes, seen = placed(taken, np.zeros(1, np.int32))
-    reach = int(boxes.side[0]) // 2 + crates.ROUNDING_PX
-    assert seen == 1
-    assert boxes.middle[0] - reach <= boxes.top[0] and boxes.top[0] + boxes.side[0] - 1 <= boxes.middle[0] + reach
-
-
-@pytest.mark.quick
-def test_a_crate_keeps_its_size_while_it_drifts_and_has_a_pixel_at_any_zoom():
-    count = 100
-    x = (200 + np.linspace(0, 3, count)).astype(np.float32)
-    agents = Moving(np.zeros(count, np.int32), x, np.full(count, 150, np.float32), *np.zeros((2, count), np.float32))
-    for half, zoom, side in ((1, 0.05, 1), (1, 0.74, 1), (1, 0.75, 2), (7.3, 1.1, 16)):
-        boxes, seen = placed(frame_input(agents, np.full(count, half, np.float32), zoom), np.arange(count, dtype=np.int32))
-        assert set(boxes.side.tolist()) == {side} and seen == count
-
-
-@pytest.mark.quick
-def test_tones_and_styles_are_shared_evenly_and_belong_to_the_id():
-    ids = np.arange(8000, dtype=np.int32)
-    agents = Moving(ids, np.full(8000, 200, np.float32), np.full(8000, 150, np.float32), *np.zeros((2, 8000), np.float32))
-    boxes, _ = placed(frame_input(agents, np.ones(8000, np.float32), 1.0), ids)
-    shares = np.bincount(boxes.tone * crates.STYLES + boxes.style, minlength=32)
-    assert len(shares) == 32 and shares.min() > 190
-    backwards, _ = placed(frame_input(agents, np.ones(8000, np.float32), 1.0), ids[::-1].copy())
-    assert np.array_equal(boxes.tone, backwards.tone[::-1]) and np.array_equal(boxes.style, backwards.style[::-1])
 
 
 @pytest.mark.quick

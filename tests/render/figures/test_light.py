@@ -75,15 +75,6 @@ def test_light_does_not_depend_on_order_or_workers_in_a_picture_of_any_size(seed
         assert np.array_equal(one, compiled(workers, *backwards, 1.0, size=(width, height))[0])
 
 
-def test_the_layers_are_clean_for_the_next_frame():
-    slots, agents, shades = crowd(3, 200)
-    drawer = light.Light()
-    first, _ = compiled(3, slots, agents, shades, 1.0, drawer)
-    compiled(2, slots, agents, shades._replace(number=3 - shades.number), 1.0, drawer)
-    again, _ = compiled(3, slots, agents, shades, 1.0, drawer)
-    assert np.array_equal(first, again)
-
-
 @pytest.mark.parametrize("piled", [16, 17, 60])
 def test_bright_rows_and_others_go_together(piled):
     slots, agents, shades = crowd(4, 200)

@@ -8,15 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pygame
 import pytest
-import reference_render as reference
-import render_crowds as crowds
 from eyes import EYES, lab_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.render.drawing import Bounds, hash_id, moving
+from crowd_demo.render.drawing import Bounds, moving
 from crowd_demo.render.figures import sprites
 from crowd_demo.render.figures.people import (
     DIRECTIONS,
@@ -73,12 +71,6 @@ def test_forty_looks_and_more_are_told_apart_from_near(sheet, direction):
     assert len(seen) >= 40 and min(apart) > 8, min(apart)
 
 
-def test_neighbours_in_memory_have_any_look():
-    """Looks follow from ids alone, so reordering and threads do not matter; all are about as frequent."""
-    count = np.bincount([int(hash_id(number)) % 48 for number in range(20_000)], minlength=48)
-    assert count.min() > 340 and count.max() < 500
-
-
 @given(st.integers(0, 47), st.integers(0, 87), st.sampled_from([1.0, 0.5, 0.21]))
 def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, scale):
     number = np.array([look * 88 + column], np.int32)
@@ -121,14 +113,6 @@ def test_sprites_that_nobody_needs_yet_are_made_a_few_in_a_picture_and_like_thos
     assert len(atlas.view.pixels) < 3 * atlas.view.first.max(), "room for all, and little more"
 
 
-def test_few_are_made_ahead_where_sprites_are_large(sheet, monkeypatch):
-    monkeypatch.setattr(sprites, "MAX_AHEAD", 50_000)
-    atlas = sheet.atlas(0.5)
-    for _ in range(40):
-        atlas.ensure(np.array([5], np.int32))
-    assert 80 < atlas.ready.sum() < 400
-
-
 def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
     monkeypatch.setattr(sprites, "MAX_PIXELS", 5000)
     monkeypatch.setattr(sprites, "MAX_AHEAD", 0)
@@ -143,27 +127,6 @@ def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
     first, (width, height) = atlas.view.first[39], atlas.view.box[39, 2:]
     padded = atlas.view.pixels[first:first + height * -(-width // 8) * 8].reshape(height, -1)
     assert not padded[:, width:].any(), "nothing of the sprites that were there before"
-
-
-def test_means_are_those_of_the_sprites(sheet):
-    numbers, group = np.arange(88 * 3, dtype=np.int32), np.arange(sheet.sprites) // 88
-    atlas = sheet.atlas(1.0)
-    atlas.ensure(numbers)
-    means = channels_of(sheet.means(group).colours).astype(int)
-    for look in range(3):
-        cells = np.concatenate([atlas.pixels(number).ravel() for number in range(look * 88, look * 88 + 88)])
-        expected = 255 * channels_of(cells).sum(axis=0) / (cells >> 24).sum()
-        assert np.abs(means[look] - expected).max() <= 2, (means[look], expected)
-
-
-def test_in_a_colour_mode_all_wear_the_same_and_a_lit_top_has_just_the_modes_colour(sheet):
-    grey = sheet.grey()
-    assert (grey.colours == grey.colours[0]).all()
-    atlas = grey.atlas(1.0)
-    atlas.ensure(np.array([2 * POSES + STAND_POSE], np.int32))
-    for tint in (0xFF1D6EFF, 0xFFFFD213, 0xFF000000):
-        surface, = atlas.surfaces(np.array([2 * POSES + STAND_POSE], np.int32), np.array([tint], np.uint32))
-        assert (frame_of(surface) == tint).mean() > 0.05
 
 
 # --- icons of people: who has one, how strong it is, and that nothing but the crowd and the view decides -------------
@@ -192,24 +155,6 @@ def test_icons_of_those_who_wait_come_and_go_within_half_a_second():
 
 def test_icons_of_those_who_are_stuck_grow_from_nothing_and_are_gone_before_they_walk():
     assert strengths(2, 0, 1, 2, 2.5, 3, 4) == [0, 0, 0, 127, 255, 255]
-
-
-@pytest.mark.parametrize("wait_s, stuck_s", [(0, 0), (0.1, 0.1)])
-def test_short_times_are_no_division_by_nothing(wait_s, stuck_s):
-    settings = PeopleSettings(wait_s=wait_s, stuck_s=stuck_s)
-    assert strengths(1, 0, settings=settings) == [0]
-    assert strengths(2, 2 * stuck_s, settings=settings) == [255 if stuck_s else 0]
-
-
-@given(crowds.seeds, crowds.counts, st.floats(-60, 300), st.floats(-60, 200), st.floats(0, 500), st.floats(0, 400))
-def test_a_spot_has_the_icon_of_its_strongest_then_least_id(seed, count, left, top, width, height):
-    agents = crowds.crowd(seed, count)
-    rng = np.random.default_rng(seed)
-    slots = rng.permutation(count).astype(np.int32)
-    power = rng.choice([1, 200, 255, 255, 255], count).astype(np.int32)
-    bounds = Bounds(*map(np.float32, (left, top, left + width, top + height)))
-    found = chosen(moving(agents), slots, power, bounds)
-    assert found == reference.icons(range(count), agents.x, agents.y, agents.id, power, bounds, SPOT)
 
 
 def test_beyond_the_edges_of_the_world_are_spots_too():

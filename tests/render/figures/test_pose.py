@@ -2,16 +2,12 @@
 
 import math
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pygame
-import pytest
 import reference_render as reference
 import render_crowds as crowds
-from crowds import simulation
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -19,9 +15,8 @@ from crowd_demo.compute.jit import launch
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.drawing import Bounds, Shades
 from crowd_demo.render.figures import birds, people, sprited
-from crowd_demo.render.figures.people import Faces, Facings, face_all, facings
-from crowd_demo.render.scene import Scene
-from crowd_demo.sprites.pixels import NO_TINT, plain_surface
+from crowd_demo.render.figures.people import Facings, face_all, facings
+from crowd_demo.sprites.pixels import NO_TINT
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 ATLAS: Any = SimpleNamespace(anchor=(12, 28), size=(24, 32))
@@ -98,30 +93,6 @@ def test_people_show_state_look_and_direction():
     assert set(look) == set(range(8)) and set(direction) == set(range(8))
 
 
-def test_slow_people_look_where_they_want_to_go_and_stand():
-    agents = crowds.crowd(1, 1)
-    agents.vx[0], agents.vy[0] = 2.9, 0.0
-    wants = mode_of(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
-                                    heading_y=np.zeros(17, np.float32))
-    number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
-    assert number % 88 == 4 * 11 + people.STAND_POSE
-    agents.vx[0] = 7.0
-    number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
-    assert number % 88 // 11 == 4 and number % 11 < 8, "they step towards where they look"
-    agents.vx[0] = 9.0
-    assert posed(np.zeros(1, np.int32), agents, later(wants, 1)).sprite[0] % 88 // 11 == 0
-
-
-def test_who_creeps_does_not_change_between_standing_and_walking():
-    agents = crowds.crowd(1, 1)
-    wants = mode_of(agents)._replace(state=np.zeros(17, np.int32))
-    agents.vy[0], walks = 0.0, []
-    for picture, speed in enumerate([2.0, 2.9, 1.6, 3.1, 2.0, 2.9, 1.6, 1.4, 2.0, 2.9]):
-        agents.vx[0] = speed
-        walks.append(int(posed(np.zeros(1, np.int32), agents, later(wants, picture / 60)).sprite[0]) % people.POSES < 8)
-    assert walks == [False] * 3 + [True] * 4 + [False] * 3
-
-
 def test_the_walk_goes_by_the_distance_walked_and_back_with_time():
     """Who walks east takes the eight frames in turn, one each eighth of a cycle; where somebody stands, nothing moves."""
     agents = crowds.crowd(1, 1)
@@ -193,12 +164,6 @@ def faced(known: Facings, vx: float, vy: float, heading: tuple[float, float], ti
     return known.direction
 
 
-def test_who_hardly_moves_looks_where_it_wants_to_go() -> None:
-    assert faced(facings(5), 20, 0, (0, 1), 0)[3] == 0
-    assert faced(facings(5), 1, 0, (0, 1), 0)[3] == 2
-    assert faced(facings(5), 0, -20, (1, 0), 0)[3] == 6
-
-
 def test_a_turn_is_seen_within_a_fifth_of_a_second_but_not_at_once() -> None:
     walker = Walker()
     assert walker.look(0) == 0
@@ -214,54 +179,9 @@ def test_who_sways_across_a_border_keeps_its_direction() -> None:
     assert {walker.look(90 - 4 * k, 0.5) for k in range(5)} == {2}, "who was long away looks where it looks now"
 
 
-def test_who_walks_across_a_border_for_good_turns() -> None:
-    walker = Walker()
-    walker.look(0)
-    assert [walker.look(40) for _ in range(60)][-1] == 1
-
-
 def test_in_a_pause_nothing_turns_and_time_may_go_back() -> None:
     walker = Walker()
     walker.look(0)
     before = walker.look(60)
     assert [walker.look(60, 0.0) for _ in range(100)] == [before] * 100
     assert [walker.look(60, -DT) for _ in range(30)][-1] == 1
-
-
-def test_two_crowds_have_a_memory_each_which_grows() -> None:
-    class Handles:
-        limit = 4
-
-    one, other, faces = Handles(), Handles(), Faces()
-    first: Any = faces.of(one)  # type: ignore[arg-type]
-    first.direction[:] = 5
-    assert faces.of(one) is first and faces.of(other).direction.tolist() == [0] * 4  # type: ignore[arg-type]
-    one.limit = 6
-    assert faces.of(one).direction.tolist() == [5] * 4 + [0] * 2  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("depth, sorts", [("bands", "every"), ("full", "off")])
-def test_a_walk_looks_the_same_with_every_culling_and_sorting(assets: Path, depth: str, sorts: str) -> None:
-    """Also while people come and go at the edges of the view; and nobody's state changes by being looked at."""
-    taken = {}
-    settings: dict[str, Any]
-    for cull in ("off", "agents", "grid"):
-        settings = {"agents": 300, "optimizations__cull": cull, "optimizations__depth": depth,
-                    "optimizations__reorder__when": sorts, "optimizations__reorder__every": 7}
-        sim = simulation(**settings)
-        scene, camera = Scene(sim, sim.config, assets), Camera(world_of(sim), (200, 150))
-        camera.look_at(camera.x, camera.y, 0.5)
-        pictures = []
-        for _ in range(30):
-            sim.step()
-            sim.prepare_picture()
-            scene.draw(surface := plain_surface(camera.size), camera)
-            pictures.append(pygame.image.tobytes(surface, "RGB"))
-        taken[cull] = pictures
-        unseen = simulation(**settings, steps=30)
-        assert unseen.state_hash() == sim.state_hash()
-    assert taken["off"] == taken["agents"] == taken["grid"]
-
-
-def world_of(sim: Any) -> tuple[float, float]:
-    return float(sim.terrain.walls.width), float(sim.terrain.walls.height)

@@ -63,32 +63,6 @@ def test_only_what_is_asked_for_is_made_and_the_padding_stays_transparent():
 
 
 @pytest.mark.quick
-def test_sprites_lie_close_together_in_rows_of_eights():
-    sheet = neighbours(["red", "green", "blue"])
-    for number, width in enumerate((8, 9, 20)):
-        sheet.surface.fill(0, (48 * number + width, 0, 48 - width, 64))
-    atlas = Sprites(sheet).at(1.0)
-    atlas.ensure(np.array([1], np.int32))
-    atlas.ensure(np.array([0, 2], np.int32))
-    assert atlas.view.first.tolist() == [64 * 16, 0, 64 * (16 + 8)]
-    for number, (width, colour) in enumerate(zip((8, 9, 20), (0xFFFF0000, 0xFF00FF00, 0xFF0000FF), strict=True)):
-        assert atlas.pixels(number).shape == (64, width) and (atlas.pixels(number) == colour).all()
-
-
-@pytest.mark.quick
-@given(st.floats(0.05, 1))
-def test_shrunk_pixels_stay_premultiplied(scale):
-    surface = argb((48, 64))
-    alpha = np.random.default_rng(0).integers(0, 256, (64, 48))
-    frame_of(surface)[:] = alpha << 24 | 0xFF8040
-    atlas = Sprites(Sheet(surface.premul_alpha(), (48, 64), (24, 56))).at(scale)
-    atlas.ensure(np.zeros(1, np.int32))
-    pixels = atlas.pixels(0)
-    for shift in (0, 8, 16):
-        assert (pixels >> shift & 255 <= pixels >> 24).all()
-
-
-@pytest.mark.quick
 def test_surfaces_are_the_same_pixels_cropped():
     sheet = neighbours([(0, 0, 0, 0)])
     pygame.draw.rect(sheet.surface, "red", (10, 20, 5, 7))
@@ -97,17 +71,6 @@ def test_surfaces_are_the_same_pixels_cropped():
     assert atlas.view.box.tolist() == [[10, 20, 5, 7]]
     surface, = atlas.surfaces(np.zeros(1, np.int32), np.array([NO_TINT], np.uint32))
     assert np.array_equal(frame_of(surface), atlas.pixels(0))
-
-
-@pytest.mark.quick
-def test_means_are_those_of_the_pixels_weighted_by_their_opacity():
-    sheet = neighbours([(0, 0, 0, 0)] * 3)
-    sheet.surface.fill((200, 100, 0, 255), (0, 0, 10, 10))
-    sheet.surface.fill((0, 0, 60, 255), (48, 0, 10, 30))
-    sheet.surface.fill((50, 25, 0, 127), (96, 0, 10, 20))  # premultiplied: half of (100, 50, 0)
-    means = sheet.means(np.array([0, 1, 0], np.int32))
-    assert means.colours.tolist() == [(round(255 * 300 / 509.0)) << 16 | round(255 * 150 / 509.0) << 8, 60]
-    assert means.area == pytest.approx((100 + 300 + 200 * 127 / 255) / 3)
 
 
 @pytest.mark.quick
@@ -235,13 +198,6 @@ def test_every_pair_of_alpha_and_colour_blends_like_the_reference():
     expected = [[reference.blend(c * 0x10101, a << 24 | (a // 2) << 16 | a << 8) & 0xFFFFFF for a in range(1, 256)]
                 for c in range(0, 256, 15)]
     assert np.array_equal(picture(target)[::15, 1:], expected)
-
-
-def test_pygame_can_draw_again_once_the_pixels_are_let_go():
-    surface = plain_surface(SIZE)
-    frame_of(surface)[0, 0] = 5
-    surface.blit(pygame.Surface((1, 1)), (0, 0))
-    assert picture(surface)[0, 0] == 0
 
 
 # --- cross-fading ----------------------------------------------------------------------------------------------------

@@ -1,19 +1,25 @@
-"""The card: its texts, and that all of it is on it, at every size."""
+"""The card and the panel of a tour: their texts, and that nothing is cut at any size."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pygame
 import pytest
 from hud_spy import Spy
 
+from crowd_demo.config.resources import list_tours
+from crowd_demo.config.tour import load_tour
 from crowd_demo.registry.entries import APPROXIMATE, EXACT, MODEL, Kind
 from crowd_demo.registry.techniques import TECHNIQUES
-from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, Colour, scale_for
+from crowd_demo.render.hud.canvas import BAD, GOOD, Colour, Pen, scale_for
 from crowd_demo.render.hud.card import Card, CardRow, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
+from crowd_demo.render.hud.status import BetOutcome, BetView, TourView
+from crowd_demo.render.hud.text_panels import BET, draw_tour
 
 pytestmark = pytest.mark.quick
+
 FASTER = Span("interaction", 3.1, 1.0, 3.1, 2.9, 3.3, "faster")
 SLOWER = Span("step", 1.0, 2.0, 0.5, 0.4, 0.8, "slower")
 ALIKE = Span("frame", 12.0, 12.1, 0.99, 0.9, 1.1, "no difference")
@@ -44,11 +50,6 @@ def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
 def test_times_have_three_digits() -> None:
     assert [ms_text(ms) for ms in (0.0, 0.034, 1.236, 9.996, 45.67, 133.4, math.nan)] == [
         "0.00 ms", "0.03 ms", "1.24 ms", "10.0 ms", "45.7 ms", "133 ms", "-"]
-
-
-def test_a_factor_without_an_interval_is_grey() -> None:
-    pen, _ = drawn(CARD._replace(spans=(Span.about("step", 1.0, 713.0, True), Span.about("frame", 2.0, 714.0, True))))
-    assert {each.colour for each in pen.written if "713x" in each.text or "357x" in each.text} == {DIM}
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -90,13 +91,6 @@ def test_a_card_that_would_be_too_tall_leaves_out_counters_the_last_ones_first()
         assert SAME.text in pen.texts and CARD.state in pen.texts
 
 
-def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:
-    pen, _ = drawn(CARD)
-    sizes = sorted(((each.size, each.text) for each in pen.written), reverse=True)
-    assert [text for _, text in sizes[:3]] == ["3.1x", "faster", SAME.text]
-    assert sizes[0][0] >= 50 and sizes[2][0] >= 20, "pixels, to be read from the back of a room"
-
-
 @pytest.mark.parametrize(("proof", "colour"), [
     (SAME, GOOD), (ProofLine("differs", "THE CROWDS DIFFER after 1 step: 5f3a… and 8c21…"), BAD)])
 def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
@@ -105,25 +99,58 @@ def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
     assert " ".join(line.text for line in lines) == proof.text and {line.colour for line in lines} == {colour}
 
 
-def test_a_long_proof_takes_more_lines() -> None:
-    long = "after 1,200 steps half are within 12.3 units of where they would be, the farthest 345 away"
-    pen, surface = drawn(CARD._replace(proof=ProofLine("apart", long)))
-    assert not any("away" in text and "after" in text for text in pen.texts)
-    assert any("away" in text for text in pen.texts) and surface.get_height() > drawn(CARD)[1].get_height()
-
-
-def test_what_is_not_known_has_no_factor() -> None:
-    pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="interaction"), UNKNOWN), kind=APPROXIMATE))
-    assert not any(text.endswith("x") for text in pen.texts)
-    assert "being timed" in pen.texts and "interaction: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
-
-
-def test_a_card_without_anything_measured_is_a_title_and_a_proof() -> None:
-    pen, _ = drawn(CARD._replace(spans=(), counts=(), left=0))
-    assert [text for text in pen.texts if text] == ["SIMD lanes", "off -> on", SAME.text, CARD.state]
-
-
 @pytest.mark.parametrize(("kind", "mark"), [(EXACT, ""), (APPROXIMATE, "~ approximate"), (MODEL, "≠ model")])
 def test_what_changes_the_crowd_is_marked(kind: Kind, mark: str) -> None:
     pen, _ = drawn(CARD._replace(kind=kind))
     assert [text for text in pen.texts if text in ("~ approximate", "≠ model")] == [mark][:bool(mark)]
+
+
+# --- The panel of a tour: nothing is cut, and its keys are targets ---------------------------------------------------
+
+@pytest.fixture
+def pen() -> Iterator[Pen]:
+    pygame.font.init()
+    yield Pen()
+    pygame.font.quit()
+
+
+def view(text: str = "A sentence.", question: str = "", is_answer: bool = False, step: int = 1) -> TourView:
+    return TourView("mine", step, 4, text, question, is_answer, "measuring ... 10 of 60")
+
+
+def bet_view(is_open: bool, share: float = 0.3) -> BetView:
+    outcome = BetOutcome("2.4 times as fast (2.3 to 2.5)", (0.4, 0.45), "Your guess of 2 is too low by 0.4.", is_right=False)
+    return BetView(("1", "16"), "2", "times as fast", share, None if is_open else outcome, is_open)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("room", [400, 1280])
+@pytest.mark.usefixtures("pen")
+def test_a_bet_shows_its_scale_and_all_its_texts_within_the_panel(is_open: bool, room: int) -> None:
+    pen = Spy()
+    for share in (0.0, 0.5, 1.0):
+        canvas = draw_tour(view()._replace(bet=bet_view(is_open, share)), room, pen, 1.0)
+        scales = [placed.rect for placed in canvas.targets if placed.target == BET]
+        assert len(scales) == is_open and all(canvas.surface.get_rect().contains(rect) for rect in scales)
+    texts = " ".join(pen.texts)
+    assert "your guess: 2 times as fast" in texts and " bet " in texts if is_open else "measured: 2.4" in texts
+    assert "too low by 0.4." in texts or is_open
+    assert all(canvas.surface.get_rect().contains(each.box) for each in pen.written)
+
+
+def test_the_panel_grows_with_its_text_and_has_a_target_for_each_key(pen: Pen) -> None:
+    short, long = (draw_tour(view("words " * count), 1280, pen, 1.0) for count in (5, 60))
+    assert long.size[1] > short.size[1] + 60 and long.size[0] == short.size[0]
+    assert [placed.target for placed in short.targets] == [("tour", "leave"), ("tour", "back"), ("tour", "next")]
+    assert all(short.surface.get_rect().contains(placed.rect) for placed in short.targets)
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440)])
+@pytest.mark.parametrize("name", list(list_tours()))
+def test_every_page_of_a_shipped_tour_fits_into_the_window(pen: Pen, name: str, size: tuple[int, int]) -> None:
+    scale = scale_for(size)
+    for page in load_tour(name).pages:
+        bet = bet_view(page.kind == "bet") if page.bet else None
+        shown = view(page.text.replace("{", "{12"), page.question, page.is_answer)._replace(bet=bet)
+        canvas = draw_tour(shown, size[0], pen, scale)
+        assert canvas.surface.get_width() <= size[0] and canvas.surface.get_height() < 0.45 * size[1], page

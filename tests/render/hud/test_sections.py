@@ -1,4 +1,4 @@
-"""The sections of the panels: what they say of a crowd, where they fold, and what is hidden."""
+"""The sections of the panels, that of a scenario too: what they say of a crowd, where they fold, and what is hidden."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pygame
 import pytest
 from crowds import open_world, simulation
 from hud_spy import (
@@ -20,41 +21,35 @@ from hud_spy import (
     crowd,
     drawn,
     have_lived,
-    pixels,
     texts,
-    written,
 )
 
 from crowd_demo.config.events import ScenarioEvent
-from crowd_demo.config.loader import load_config
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.registry.stages import PARTS
-from crowd_demo.registry.techniques import TECHNIQUES, inactive, partly_inactive
-from crowd_demo.render.hud.canvas import DARK, TEXT, WARM, Canvas, Pen, Target, scale_for
-from crowd_demo.render.hud.frame_sections import COST, SHOWN, Graph, frame_sections
+from crowd_demo.registry.techniques import TECHNIQUES, inactive
+from crowd_demo.render.hud.canvas import TEXT, Canvas, Target, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.panel_layout import LEFT_WIDTH, RIGHT_WIDTH, ROW, PanelSection, draw_panel, unfolded
 from crowd_demo.render.hud.sections import (
-    DIAL_RADIUS,
+    FLOW_S,
     crowd_sections,
-    draw_bars,
-    draw_hand,
+    draw_scenario,
     memory_facts,
     percent,
     scenario_sections,
     sorting_facts,
-    steady_counters,
     switchboard_sections,
     work_facts,
 )
 from crowd_demo.render.hud.status import PanelSettings, Status
+from crowd_demo.sim.counts import MAX_SAMPLES
 from crowd_demo.sim.metrics.avoidance_error import AvoidanceError, Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
-
 
 @pytest.mark.parametrize(("change", "inactive_paths"), [
     ({}, {"reorder.drift", "leaf_size", "rebuild", "removal"}),
@@ -76,30 +71,6 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     assert inactive(sim.situation) == inactive_paths | {"device"}, "there is no GPU here"
     sim.life.active, sim.behaviour.techniques = True, frozenset()
     assert inactive(sim.situation) == inactive_paths - {"removal"} | PATHS | {"device"}
-
-
-def test_lanes_that_only_move_are_said_to() -> None:
-    sim = crowd()
-    sim.optimizations.neighbour_limit = "first"
-    sim.behaviour.on_gpu = True
-    assert partly_inactive(sim.situation) == {"simd": "move only"} and "move only" in texts(sim)
-    sim.optimizations.neighbour_limit = "none"
-    assert partly_inactive(sim.situation) == {}
-    sim.optimizations.neighbour_limit, sim.optimizations.simd = "first", False
-    assert partly_inactive(sim.situation) == {}
-
-
-def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
-    sim = crowd()
-    sim.optimizations.neighbours, sim.optimizations.neighbour_limit = "field", "nearest"
-    assert partly_inactive(sim.situation)["neighbours"] == "as sorted" and "as sorted" in texts(sim)
-
-
-@pytest.mark.parametrize(("limit", "left"), [("none", ""), ("nearest", "as sorted")])
-def test_birds_use_their_field_unless_they_keep_only_some_neighbours(limit: str, left: str) -> None:
-    config = load_config("20k-flock",
-                         overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.neighbour_limit={limit}"])
-    assert partly_inactive(Simulation(config).situation).get("neighbours", "") == left
 
 
 def test_the_row_of_an_inactive_technique_is_dimmed() -> None:
@@ -190,40 +161,6 @@ def test_sections_keep_their_places_whatever_is_switched() -> None:
     assert places() == before
 
 
-def test_what_flickers_from_step_to_step_is_the_mean_of_those_who_looked() -> None:
-    profile = Profile()
-    for due, candidates, imbalance in ((100, 60.0, 1.0), (300, 20.0, 2.0), (0, 0.0, 1.0)) * 20:
-        profile.begin_step()
-        profile.end_step()
-        profile.counters.update(due=due, candidates_per_agent=candidates, imbalance=imbalance, births=float(due == 0), total=7)
-        profile.end_frame(5.0)
-    found = steady_counters(profile)
-    assert (found["candidates_per_agent"], found["imbalance"], found["births"]) == pytest.approx((30.0, 1.75, 1 / 3))
-    assert found["total"] == 7 and profile.counters["candidates_per_agent"] == 0.0
-    for _ in range(200):  # paused
-        profile.end_frame(5.0)
-    assert steady_counters(profile) == found
-    assert steady_counters(Profile()) == {}
-
-
-def test_bars_are_as_high_as_their_values() -> None:
-    canvas = Canvas((300, 100), Pen(), 1.0, None)
-    draw_bars(canvas, (10, 20, 160, 40), np.array([4, 0, 1, 2]), WARM)
-    lit = (pixels(canvas.surface) == DARK[WARM]).all(axis=2)
-    assert [lit[10 + 40 * bar + 20].sum() for bar in range(4)] == [40, 0, 10, 20]
-    draw_bars(canvas, (10, 20, 160, 40), [0] * 16, WARM)
-    assert not (pixels(canvas.surface) == DARK[WARM]).all(axis=2).any()
-
-
-@pytest.mark.parametrize("direction", [(0.0, 0.0), (-0.1, -0.2), (1.0, 0.0), (-3.0, 4.0)])
-def test_a_hand_points_where_it_should_and_stays_on_its_dial(direction: tuple[float, float]) -> None:
-    canvas = Canvas((100, 100), Pen(), 1.0, None)
-    draw_hand(canvas, (50, 50), direction, WARM)
-    lit = np.argwhere((pixels(canvas.surface) == DARK[WARM]).all(axis=2)) - 50
-    assert np.hypot(*lit.T).max() <= DIAL_RADIUS + 3
-    assert all(np.sign(mean) == np.sign(part) or abs(mean) < 1 for mean, part in zip(lit.mean(axis=0), direction, strict=True))
-
-
 def test_the_population_is_drawn_where_there_is_life() -> None:
     sim = crowd()
     assert "births" not in texts(sim)
@@ -237,27 +174,11 @@ def test_the_population_is_drawn_where_there_is_life() -> None:
     assert drawn(Hud(KEYS), sim).any()
 
 
-def test_a_value_that_waits_is_told() -> None:
-    assert "full" in texts(crowd(), Status(pending={"depth": "full"}))
-
-
-def test_counts_times_and_states_are_on_the_left() -> None:
-    sim = crowd(walking=90, waiting=8, stuck=2)
-    sim.agents.count = 12_345
-    found = texts(sim, Status(paused=True))
-    assert {"12,345", "walking", "8", "paused"} <= set(found)
-
-
 def test_step_draw_and_present_have_their_sums() -> None:
     found = texts(crowd())
     sums = {part: found[found.index(part) + 1] for part in PARTS}
     assert sums == {"step": "1.60 ms", "draw": "1.60 ms", "present": "1.50 ms"}
     assert found.index("step") < found.index("interaction") < found.index("draw") < found.index("blit") < found.index("other")
-
-
-def test_milliseconds_may_come_first() -> None:
-    fps, ms = written(crowd()).texts, written(crowd(), Status(panels=PanelSettings(units="ms"))).texts
-    assert fps.index(SHOWN) < fps.index(COST) and ms.index(COST) < ms.index(SHOWN)
 
 
 def section(name: str, height: float, headline: str | None = "", brief: float = 0.0) -> PanelSection:
@@ -271,21 +192,6 @@ def test_what_was_unfolded_last_stays_unfolded_where_there_is_too_little_room() 
     assert unfolded(sections, least + 100, ("b", "c", "head", "none")) == {"b", "c"}
     assert unfolded(sections, least + 99, ("b", "c")) == {"c"} and unfolded(sections, least + 99, ("c", "b")) == {"b"}
     assert unfolded(sections, least + 30, ("d", "b")) == {"d"}, "what is left of it is shown anyway"
-
-
-@pytest.mark.parametrize("units", ["fps", "ms"])
-@pytest.mark.parametrize("ms", [1.0, 16.67, 105.86, 2105.86])
-def test_rates_are_never_written_over_each_other(units: str, ms: float) -> None:
-    profile = Profile()
-    profile.begin_step()
-    profile.add("index", ms)
-    profile.end_step()
-    profile.end_frame(ms)
-    header = frame_sections(profile, Status(panels=PanelSettings(units=units)), Graph())[0]
-    canvas = Canvas((LEFT_WIDTH, header.height), Pen(), 1.15, None)
-    header.draw(canvas, 0)
-    first, second = sorted((region.rect for region in canvas.targets), key=lambda rect: rect.left)
-    assert first.right <= second.left and canvas.surface.get_rect().contains(second)
 
 
 @cache
@@ -360,3 +266,62 @@ def test_a_frame_is_one_step_and_its_picture_however_many_steps_a_displayed_pict
     if hud == "full":
         sums = {name: found[found.index(name) + 1] for name in ("step", "draw", "steps per frame")}
         assert sums == {"step": f"{step} ms", "draw": "2.00 ms", "steps per frame": a_picture}
+
+
+# --- The section of a scenario: its numbers against the crowd's, and that it depends on the state alone --------------
+
+EVENTS: tuple[dict[str, Any], ...] = (
+    {"tick": 30, "clock": True}, {"hand": "take half of them out", "do": {"agents": 60}},
+    {"tick": 200, "do": {"agents": 4}}, {"when": "left < 10%", "end": True, "say": "that was all"})
+
+
+def scenario(*events: dict[str, Any], **more: Any) -> Simulation:
+    config = simulation(**{"agents": 120, **open_world(500, 400), "measure__lines__down": "[250, 0, 250, 400]",
+                           "measure__areas__middle": "[100, 80, 360, 300]", **more}).config
+    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
+
+
+def written_section(sim: Simulation) -> tuple[list[str], Canvas]:
+    """The texts, and the canvas."""
+    pygame.font.init()
+    spy, (found,) = Spy(), scenario_sections(sim, KEYS)
+    canvas = Canvas((LEFT_WIDTH, found.height), spy, 1.0)
+    draw_scenario(canvas, 0, sim, KEYS)
+    return spy.texts, canvas
+
+
+def test_it_tells_clock_flow_and_answer() -> None:
+    sim = scenario(*EVENTS)
+    sim.play(150)
+    found, canvas = written_section(sim)
+    passed = sim.counts.of_line("down")
+    flow = passed if len(sim.counts.samples) == 0 else int(sim.counts.samples[-1, 0]) / FLOW_S
+    for text in ("0:00:02.0", "120 of 120", f"{passed}", f"{flow:.1f}/s", "take half of them out",
+                 "ends when that was all"):
+        assert text in found, text
+    c = sim.agents.columns
+    inside = ((c.x[:120] > 100) & (c.x[:120] < 360) & (c.y[:120] > 80) & (c.y[:120] < 300)).sum()
+    assert f"{inside}" in found and passed > 0
+    assert ("action", "happen") in [tuple(region.target) for region in canvas.targets]
+    sim.play(100)
+    sim.events.happen(1, sim)
+    found, _ = written_section(sim)
+    assert "that was all (slowest tenth: 0.0 s)" not in found and "2.8 s" not in found
+    answer_s = sim.events.answer_s(sim.dt)
+    assert answer_s and f"{answer_s:.1f} s" in found and "no manual events left" in found
+    assert any(text.startswith("that was all (slowest tenth: ") for text in found)
+
+
+@pytest.mark.parametrize("seconds", [3, FLOW_S, 40, MAX_SAMPLES + 9])
+def test_a_flow_is_the_mean_of_the_last_seconds(seconds: int) -> None:
+    sim = scenario(*EVENTS, time__step_hz=20, agents=0)
+    rng, seen = np.random.default_rng(seconds), []
+    for _ in range(seconds):
+        sim.counts.passed += rng.integers(0, 9)
+        seen.append(int(sim.counts.passed[0]))
+        for _ in range(20):
+            sim.counts.count(sim)
+            sim.tick += 1
+    want = [(seen[k] - (seen[k - FLOW_S] if k >= FLOW_S else 0)) / FLOW_S for k in range(seconds)]
+    flows = sim.counts.flows(FLOW_S)
+    assert flows[:, 0].tolist() == want[-len(flows):] and len(flows) >= min(seconds, MAX_SAMPLES - FLOW_S)

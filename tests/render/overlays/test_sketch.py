@@ -1,20 +1,28 @@
-"""Marks and sketches: what is drawn is where it should be, whoever draws it."""
+"""Marks, sketches and labels: what is drawn is where it should be."""
+
+from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pygame
 import pytest
 from eyes import EYES, distance, lab
 
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.resources import list_configs
 from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.figures.people import UNITS
 from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
+from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SKY, WHITE, ink, scale_colour, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
+from crowd_demo.render.overlays.agents import LEAST_PX, NAMED_PX, draw_labels, opening
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sprites.pixels import frame_of, plain_surface
 
-pytestmark = pytest.mark.quick
 SIZE = 64, 48
 GROUND = 0xB0AA9E
 RED = ink((255, 0, 0))
@@ -93,6 +101,7 @@ def slow_marks(frame: np.ndarray, areas: FilledAreas, strokes: Strokes, view: Re
 
 @pytest.mark.parametrize("reach", [70, 3000])
 @pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.quick
 def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int, reach: int) -> None:
     """Also of lines that begin far beyond the screen, and of what is nowhere."""
     rng, view = np.random.default_rng(workers), Rect(500.25, -40.5, 600.0, 60.0)
@@ -113,6 +122,7 @@ def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int, 
     assert (fast & 0xFFFFFF == slow).all() and (slow != GROUND).mean() > 0.1
 
 
+@pytest.mark.quick
 def test_marks_lie_where_the_camera_shows_their_place() -> None:
     sketch = Sketch(camera(2.0))
     sketch.areas(500, 500, 503, 502, RED)
@@ -120,37 +130,7 @@ def test_marks_lie_where_the_camera_shows_their_place() -> None:
     assert (frame[24:28, 32:38] == 0xFF0000).all() and (frame != GROUND).sum() == 24
 
 
-def test_lines_far_beyond_the_screen_are_clipped_and_go_on_in_the_same_direction() -> None:
-    sketch = Sketch(camera())
-    sketch.lines([-1e7, 500], [-1e7, -1e9], [1e7, 500], [1e7, 1e9], RED)
-    frame = drawn(sketch)
-    for step in range(-20, 20):  # the diagonal through the middle, within a pixel, and the upright line
-        assert (frame[24 + step, 31 + step:34 + step] == 0xFF0000).any()
-    assert (frame[:, 32] == 0xFF0000).all()
-
-
-def test_a_number_counts_for_all_marks_that_are_drawn_with_it() -> None:
-    sketch = Sketch(camera())
-    sketch.areas([490, 500], 495, [492, 502], 497, [RED, ink(WHITE)])
-    sketch.lines([[480], [482]], 505, [484.0, 486.0, 488.0], [505], RED, width=2)
-    areas, strokes = sketch.launch(1, np.zeros((1, 1), np.uint32)).args[1:3]
-    assert isinstance(areas, FilledAreas) and isinstance(strokes, Strokes)
-    assert areas.edges.tolist() == [[490, 500], [495, 495], [492, 502], [497, 497]] and areas.ink.tolist() == [RED, ink(WHITE)]
-    assert strokes.ends[0].tolist() == [480] * 3 + [482] * 3 and strokes.ends[2].tolist() == [484, 486, 488] * 2
-    assert strokes.ink.tolist() == [RED] * 6 and strokes.width.tolist() == [2] * 6 and not strokes.dash.any()
-
-
-def test_a_dashed_line_has_gaps_and_a_shadow_lies_beside_its_line() -> None:
-    sketch = Sketch(camera())
-    sketch.lines(480, 500, 520, 500, RED, dash=4)
-    row = drawn(sketch)[24]
-    assert (row == 0xFF0000).sum() == 21 and (row[12:16] == 0xFF0000).all() and (row[16:20] == GROUND).all()
-    sketch = Sketch(camera())
-    sketch.lines(480, 500, 520, 500, RED, shadow=SHADOW)
-    frame = drawn(sketch)
-    assert frame[24, 30] == 0xFF0000 and frame[23, 30] == frame[25, 30] == blended(GROUND, SHADOW)
-
-
+@pytest.mark.quick
 def test_circles_and_arrows_have_the_size_that_they_say() -> None:
     sketch = Sketch(camera())
     sketch.circles(500, 500, 15, RED)
@@ -163,14 +143,7 @@ def test_circles_and_arrows_have_the_size_that_they_say() -> None:
     assert (x.min(), x.max()) == (22, 42) and y.max() - y.min() == 12 and x[y != 24].min() >= 35  # the head is at the end
 
 
-@pytest.mark.parametrize("radius, corners", [(0.5, 4), (4, 7), (8, 9), (40, 12)])
-def test_small_circles_have_few_corners(radius: float, corners: int) -> None:
-    sketch = Sketch(camera())
-    sketch.circles([495, 505], 500, radius, RED, shadow=SHADOW)
-    strokes = sketch.launch(1, np.zeros((1, 1), np.uint32)).args[2]
-    assert isinstance(strokes, Strokes) and len(strokes.ink) == 2 * 2 * corners
-
-
+@pytest.mark.quick
 def test_the_scale_darkens_all_the_way_for_every_eye() -> None:
     for eye in EYES.values():
         lightness = [lab(scale_colour(share), eye)[0] for share in np.linspace(0, 1, 12)]
@@ -179,22 +152,13 @@ def test_the_scale_darkens_all_the_way_for_every_eye() -> None:
     assert inks.tolist() == [ink(SCALE[0], 60), ink(SCALE[-1], 200), ink(SCALE[-1], 200), ink(SCALE[0], 60)]
 
 
+@pytest.mark.quick
 def test_colours_that_overlays_set_against_each_other_differ_for_everybody() -> None:
     for one, other in ((ORANGE, SKY), (ORANGE, BLACK), (ORANGE, WHITE), (SKY, BLACK), (WHITE, BLACK), (SCALE[0], SCALE[-1])):
         assert distance(one, other) > 20
 
 
-def test_labels_grow_with_the_size_that_the_user_has_chosen() -> None:
-    pygame.font.init()
-    widths = []
-    for scale in (1.0, 2.0):
-        sketch, surface = Sketch(Camera((400.0, 300.0), (1280, 720))), plain_surface((1280, 720))
-        sketch.label("destination 1", 200, 150)
-        sketch.write(surface, Pen(), scale)
-        widths.append(int(frame_of(surface).any(axis=0).sum()))
-    assert widths[1] > 1.7 * widths[0]
-
-
+@pytest.mark.quick
 def test_labels_are_written_where_they_are_moved_to() -> None:
     pygame.font.init()
     asked: list[pygame.Rect] = []
@@ -210,3 +174,81 @@ def test_labels_are_written_where_they_are_moved_to() -> None:
     assert surface.get_rect().contains(rect), "of what lies outside, the place at the edge"
     written = np.argwhere(frame_of(surface))
     assert written.min(axis=0).max() <= 2 and (written.max(axis=0) < (rect.height, rect.width)).all()
+
+
+# --- Labels in the world: where they stand, what they count, and when they fade --------------------------------------
+
+TILE, VIEW = 20.0, (640, 480)
+DOOR = Line(100, 0, 100, 400)  # all of a wall, as in doorway
+
+
+class Ground(SimpleNamespace):
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+def wall(*free: int, closed: bool = False) -> Any:
+    """Return a map with a door: free tiles in column 5 of a wall. `closed` blocks the column behind the door."""
+    blocked = np.zeros((20, 30), np.uint8)
+    blocked[:, 5] = 1
+    blocked[list(free), 5] = 0
+    blocked[:, 6] = closed
+    return Ground(walls=SimpleNamespace(blocked=blocked, tile=np.float32(TILE)), version=0)
+
+
+@pytest.mark.quick
+def test_an_opening_is_the_longest_free_part_of_a_line_and_a_wall_behind_it_blocks_it() -> None:
+    assert opening(wall(0, 8, 9, 10), 0, DOOR) == pytest.approx((100, 160, 100, 220))
+    assert opening(wall(), 0, DOOR) is None and opening(wall(8, 9, closed=True), 0, DOOR) is None
+
+
+def labels(zoom: float, ground: Any) -> Sketch:
+    config = load_config("doorway")
+    config = config.model_copy(update={"measure": config.measure.model_copy(update={"lines": {"door": DOOR}}),
+                                       "scene": config.scene.model_copy(update={"labels": {"hall": (50.0, 50.0)}})})
+    counts = SimpleNamespace(flows=lambda seconds: np.array([[1.25]]), of_line=lambda name: 54)
+    camera = Camera((600.0, 400.0), VIEW)
+    camera.look_at(100.0, 200.0, zoom)
+    sketch = Sketch(camera)
+    draw_labels(sketch, SimpleNamespace(sim=SimpleNamespace(config=config, counts=counts, terrain=ground)))  # type: ignore[arg-type]
+    return sketch
+
+
+def texts(sketch: Sketch) -> list[list[str]]:
+    return [[text for text, _ in parts] for parts, *_ in sketch._labels]
+
+
+@pytest.mark.quick
+def test_from_afar_only_counts_are_left_and_then_nothing() -> None:
+    ground, near = wall(8, 9), NAMED_PX / UNITS
+    assert texts(labels(near, ground)) == [["door", "54", "1.2/s"], ["hall"]]
+    assert texts(labels(near * 0.9, ground)) == [["54"]]
+    assert texts(labels(LEAST_PX / UNITS * 0.9, ground)) == []
+    assert texts(labels(near, wall()))[0] == ["door", "54", "blocked"]
+    assert labels(near, ground)._labels[0][2] > labels(near * 0.6, ground)._labels[0][2], "they fade"
+
+
+@pytest.mark.quick
+def test_a_label_stands_beside_its_opening_and_nowhere_if_a_panel_covers_both_of_its_sides() -> None:
+    pygame.font.init()
+    sketch = labels(1.0, wall(8, 9))
+    sketch._labels = sketch._labels[:1]
+
+    def written(covered: pygame.Rect) -> list[int]:
+        """The rows of pixels that are written, where what is covered would be moved."""
+        surface = plain_surface(VIEW)
+        sketch.write(surface, Pen(), 1.0, lambda rect: rect.move(9, 9) if rect.colliderect(covered) else rect)
+        return np.flatnonzero(frame_of(surface).any(axis=1)).tolist()
+
+    top, bottom = 240 - 40, 240  # of the opening, pixels: its middle is y = 180, the screen's 200
+    above, below = written(pygame.Rect(0, 0, 1, 1)), written(pygame.Rect(0, 0, 640, top))
+    assert above and max(above) < top and min(below) >= bottom
+    assert not written(pygame.Rect(0, 0, 640, 480))
+
+
+@pytest.mark.quick
+def test_people_are_at_least_twelve_pixels_high_where_a_scenario_begins_close() -> None:
+    for name in list_configs():
+        config = load_config(name)
+        if config.behaviour == "crowd":
+            zoom = config.camera.zoom or Camera((config.world.width, config.world.height), (1280, 720)).zoom
+            assert zoom * UNITS >= (12 if config.camera.zoom else NAMED_PX), name

@@ -1,31 +1,19 @@
 """What overlays show is what is so."""
 
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
 from crowds import CROWDS, simulation
-from overlaid import camera_of, shown, spied
+from overlaid import spied
 
 from crowd_demo.compute.jit import run
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.modes import WHEEL
 from crowd_demo.render.inks import ORANGE, WHITE, ink
-from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_updates
-from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_streams, inks_of
-from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
+from crowd_demo.render.overlays.agents import draw_updates
+from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_streams
+from crowd_demo.render.overlays.sketch import GroundSquares, squares_in
 from crowd_demo.render.overlays.space import draw_curve
 from crowd_demo.sim.inspection import square_text
-from crowd_demo.sim.population.births_deaths import LATELY
-from crowd_demo.sim.simulation import Simulation
-
-
-@pytest.mark.parametrize(("side", "behaviour", "text"), [
-    (16.0, "crowd", "0.62 x 0.62 m"), (128.0, "crowd", "4.9 x 4.9 m"), (4096.0, "crowd", "158 x 158 m"),
-    (128.0, "flock", "128 x 128 units")])
-def test_squares_are_told_in_metres_for_people(side: float, behaviour: str, text: str) -> None:
-    assert square_text(cast(Simulation, SimpleNamespace(config=SimpleNamespace(behaviour=behaviour))), side) == text
 
 
 @pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
@@ -44,19 +32,6 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
     for left, top, number in found.T:
         here = abs(column - round(left / grid.cell)) <= grid.reach
         assert number == (here & (abs(row - round(top / grid.cell)) <= grid.reach)).sum()
-
-
-def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
-                        lambda sketch, heat, what, scales: amounts.append(heat.amounts))
-    sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
-                     optimizations__simd=False, optimizations__stagger__avoidance=1, steps=1)
-    spied(sim, draw_candidates)
-    runs, asked = sim.structure.candidates(), 0
-    members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
-    asked = int((members * amounts[0]).sum())
-    assert asked == sim.interaction.candidates_met(sim)
 
 
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
@@ -149,36 +124,3 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
         assert found.keys() == expected.keys() and len(found) > 5
         assert all(np.allclose(found[square], expected[square], rtol=1e-3, atol=1e-2) for square in found)
         assert (f"1 in {every} agents" in spy.legend_items[0].text) == (every > 1)
-
-
-def test_streams_have_the_colours_of_headings() -> None:
-    ways = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)], np.float64)
-    assert inks_of(*ways.T).tolist() == [ink(colour) for colour in WHEEL]
-
-
-def test_few_have_their_range_drawn_and_more_their_body() -> None:
-    """The few are chosen of all in view: of the others the hash is already used up."""
-    sim = simulation("20k", agents=3000, steps=2)
-    _, view = shown(sim, camera_of(sim))
-    drawn: list[int] = []
-
-    class Counting(Sketch):
-        def circles(self, x: Any, *args: Any, **kwargs: Any) -> None:
-            drawn.append(len(x))
-            super().circles(x, *args, **kwargs)
-
-    draw_bodies(Counting(view.camera), view)
-    bodies, ranges = drawn
-    assert BODIES / 4 < bodies <= 1.3 * BODIES and RANGES / 4 < ranges <= 1.6 * RANGES
-
-
-def test_births_and_deaths_flash_where_they_were() -> None:
-    sim = simulation("births-250k", agents=300, life__births_per_s=600, life__deaths_per_s=600)
-    before = set(sim.agents.view.x[:sim.agents.count].tolist())
-    sim.step(1)
-    [turnover] = sim.life.lately
-    (died, _), (born, _) = turnover.died, turnover.born
-    assert (len(died), len(born)) == (sim.profile.counters["deaths"], sim.profile.counters["births"]) > (0, 0)
-    assert set(died.tolist()) <= before and not before & set(born.tolist())
-    sim.step(30)
-    assert [each.tick for each in sim.life.lately] == list(range(31 - LATELY, 31))

@@ -141,21 +141,3 @@ def test_small_cells_for_contact_change_nothing(monkeypatch: pytest.MonkeyPatch,
         assert len(used) == most, "the first step finds out"
         hashes.add(sim.state_hash())
     assert len(hashes) == 1
-
-
-def test_people_get_small_cells_while_they_are_crowded(monkeypatch: pytest.MonkeyPatch) -> None:
-    used: list[int] = []
-    build = SmallCells.commit
-    monkeypatch.setattr(SmallCells, "commit", lambda stage, world: (used.append(world.tick), build(stage, world)))
-    sim = simulation(name="1k", agents=1000, optimizations__overlap_passes=2, optimizations__reorder__when="off",
-                     **open_world(1600, 1600))
-    columns: Any = sim.agents.columns
-    sim.step(3)
-    assert not used
-    places = columns.x[:1000].copy(), columns.y[:1000].copy()
-    columns.x[:1000], columns.y[:1000] = 800, 800
-    sim.step(3)
-    assert used == [4, 5], "the step before has found it"
-    columns.x[:1000], columns.y[:1000] = places
-    sim.step(3)
-    assert used == [4, 5, 6]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, bias, exact_error, pushes
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, bias, pushes
 
 ROOM = open_world(300, 220)
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -110,23 +110,3 @@ def test_bias_is_the_mean_direction_to_the_kept_and_to_all(limit: str) -> None:
     assert got.agents == len(some) > 0
     assert got.all == pytest.approx(np.mean([reference.mean_direction(columns, i, every[i]) for i in some], axis=0))
     assert got.kept == pytest.approx(np.mean([reference.mean_direction(columns, i, kept[i]) for i in some], axis=0))
-
-
-def test_the_first_found_lie_on_one_side_and_the_nearest_all_around() -> None:
-    sides = {}
-    for limit in ("first", "nearest"):
-        sim = simulation(agents=3000, behaviour="flock", optimizations__neighbour_limit=limit, flock__limit_kept=5,
-                         **open_world(600, 600))
-        sides[limit] = bias(sim)
-    assert sides["first"].kept[1] < -0.2
-    assert abs(sides["nearest"].kept[0]) < 0.05 and abs(sides["nearest"].kept[1]) < 0.05
-    assert sides["first"].all == sides["nearest"].all
-
-
-def test_the_error_is_nothing_where_nobody_reaches_the_limit_and_grows_as_it_falls() -> None:
-    errors = []
-    for most in (64, 8, 2):
-        sim = limited("flock", "nearest", 200, flock__limit_kept=most)
-        sim.step(5)
-        errors.append(exact_error(sim).mean)
-    assert errors[0] == 0 < errors[1] < errors[2]

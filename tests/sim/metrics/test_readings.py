@@ -1,11 +1,11 @@
-"""Meters leave the crowd as it is, cost little in any crowd, and name the kernels that they call."""
+"""What meters read, and the fundamental diagram."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 import reference_locality as reference
-from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, open_world, shuffle, simulation
+from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, open_world, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba.core.dispatcher import Dispatcher
@@ -15,10 +15,12 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.techniques import STRUCTURES
-from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
-from crowd_demo.sim.metrics.locality import MAX, Locality, empty_cache, locality, machine_caches, touch
+from crowd_demo.sim.fundamental_diagram import SQUARE, around, free_ground, ground_around, weidmann
+from crowd_demo.sim.metrics.avoidance_error import FEW, MEETS, SAMPLE, affordable, spread
+from crowd_demo.sim.metrics.locality import MAX, Locality, locality, touch
 from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.tiles import Walls
 
 LIFE = {**FLOCK, **BIRTHS_AND_DEATHS}
 
@@ -76,16 +78,6 @@ def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, limit: s
     measured(sim)
 
 
-@pytest.mark.parametrize("settings", [
-    {}, {"optimizations__neighbour_limit": "first"}, {"optimizations__neighbours": "none"},
-    {"optimizations__neighbours": "aabb_tree"}])
-def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.sim.metrics.avoidance_error.MEETS", 20_000)
-    sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
-    avoidance_error(sim, KEPT, EXACT)
-    assert 10_000 <= sim.interaction.candidates_met(sim) <= 20_000
-
-
 @pytest.mark.parametrize(("met", "agents"), [(0, SAMPLE), (FEW, SAMPLE), (MEETS, FEW), (10 * MEETS * FEW, 1)])
 def test_so_many_agents_are_asked_as_may_meet_others(met: int, agents: int) -> None:
     assert affordable(lambda few: met) == agents
@@ -138,15 +130,6 @@ def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
     assert (got.same_or_next_line, got.reads) == (reference.same_or_next_line(reads, 16), len(reads))
 
 
-def test_lists_are_read_as_buckets_are() -> None:
-    scores = []
-    for neighbours in ("linked", "buckets"):
-        sim = simulation(optimizations__neighbours=neighbours, **BIRDS, steps=2)
-        shuffle(sim, 1)
-        scores.append(locality(sim, 3000))
-    assert scores[0] == scores[1]
-
-
 def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
     sim = simulation(**BIRDS, steps=1)
     every, some = locality(sim, 3000), locality(sim, 256)
@@ -160,29 +143,60 @@ def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
     assert locality(sim).reads == MAX
 
 
-@pytest.mark.parametrize("agents", [0, 1, 5])
-def test_hardly_anybody_scores_too(agents: int) -> None:
-    sim = simulation(agents=agents, **open_world(60, 60))
-    got = locality(sim)
-    assert got.reads == agents * agents
-    assert 0 <= got.same_or_next_line < 1
-    assert got.miss_rate <= 1
-
-
-def test_the_cache_has_the_size_that_was_asked_for() -> None:
-    def shape(**cache: Any) -> tuple[int, ...]:
-        return empty_cache(load_config("1k", [f"cache.{key}={value}" for key, value in cache.items()]).cache).shape
-
-    assert shape(size_kb=32) == (64, 8)
-    assert shape(size_kb=48, ways=12, line_bytes=128) == (32, 12)
-    assert shape(size_kb=1, ways=64, line_bytes=256) == (1, 64)
-    assert machine_caches()[1][0] >= 1
-    assert shape() == (machine_caches()[1][0] * 1024 // 512, 8)
-
-
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
 def test_the_score_does_not_depend_on_whose_turn_it_is(neighbours: str) -> None:
     sim = simulation(**BIRDS, optimizations__neighbours=neighbours, optimizations__stagger__avoidance=8, steps=20)
     reads = locality(sim, 10**6).reads
     sim.optimizations.stagger.avoidance = 1
     assert reads == locality(sim, 10**6).reads > 20 * sim.agents.count
+
+
+# --- Weidmann's curve, and the ground that people have around them, against slow loops -------------------------------
+
+def walls_of(blocked: np.ndarray, tile: float, width: float, height: float) -> Walls:
+    return Walls(blocked.astype(np.uint8), np.float32(tile), np.float32(1 / tile), np.float32(width), np.float32(height))
+
+
+@pytest.mark.quick
+def test_weidmanns_curve() -> None:
+    """Numbers of his table: 1.06 m/s at one person per m², 0.61 at two, none at 5.4; and the greatest flow."""
+    assert weidmann([0, 1, 2, 5.4, 6]).round(2).tolist() == [1.34, 1.06, 0.61, 0, 0]
+    density = np.arange(0.1, 5.4, 0.01)
+    flow = weidmann(density) * density
+    assert flow.max() == pytest.approx(1.22, abs=0.01) and density[flow.argmax()] == pytest.approx(1.75, abs=0.02)
+
+
+@given(rows=st.integers(1, 6), columns=st.integers(1, 6), seed=st.integers(0, 99), tile=st.sampled_from([16.0, 40.5, 64.0]),
+       cut=st.floats(0, 0.9))
+@pytest.mark.quick
+def test_free_ground_is_what_tiles_without_walls_have_in_common_with_a_square(rows: int, columns: int, seed: int, tile: float,
+                                                                              cut: float) -> None:
+    """The last tiles of a world without a map reach beyond its edge; so do squares."""
+    rng = np.random.default_rng(seed)
+    blocked, width, height = rng.random((rows, columns)) < 0.4, (columns - cut) * tile, (rows - cut) * tile
+    across, down = (np.sort(rng.uniform(-20, size + 20, 5)) for size in (width, height))
+    found = free_ground(walls_of(blocked, tile, width, height), across, down)
+
+    def common(low: float, high: float, number: int, size: float) -> float:
+        return max(min(high, (number + 1) * tile, size) - max(low, number * tile), 0)
+
+    expected = [[sum(common(down[i], down[i + 1], row, height) * common(across[k], across[k + 1], column, width)
+                     for row, column in np.argwhere(~blocked)) for k in range(4)] for i in range(4)]
+    assert np.allclose(found, expected, rtol=1e-5, atol=0.1)
+
+
+@given(rows=st.integers(1, 5), columns=st.integers(1, 5), seed=st.integers(0, 99))
+@pytest.mark.quick
+def test_around_a_square_are_nine_or_as_many_as_there_are(rows: int, columns: int, seed: int) -> None:
+    amounts = np.random.default_rng(seed).integers(0, 9, (rows, columns))
+    expected = [[amounts[max(i - 1, 0):i + 2, max(k - 1, 0):k + 2].sum() for k in range(columns)] for i in range(rows)]
+    assert around(amounts).tolist() == expected
+
+
+@pytest.mark.quick
+def test_ground_is_at_least_that_of_one_square() -> None:
+    edges = np.linspace(0, 5 * SQUARE, 6)
+    shut, opened = (walls_of(np.full((10, 10), blocked), 16, 160, 160) for blocked in (1, 0))
+    assert (ground_around(shut, SQUARE, edges, edges) == SQUARE**2).all()
+    assert ground_around(opened, SQUARE, edges, edges)[[0, 0, 2], [0, 2, 2]].tolist() == [
+        4 * SQUARE**2, 6 * SQUARE**2, 9 * SQUARE**2]

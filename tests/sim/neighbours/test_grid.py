@@ -11,11 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.grid.cells import fitted
-from crowd_demo.grid.counting_sort import count_share, sort_launches, sort_space
+from crowd_demo.grid.cells import count_share, fitted, sort_launches, sort_space
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
-from crowd_demo.sim.neighbours.grid import AgentGrid
+from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.neighbours.z_grid import CURVES, HILBERT, MORTON, cell_place, hilbert_place, morton, morton_place
 from crowd_demo.sim.store.agents import Agents
 
@@ -183,15 +182,6 @@ def test_the_work_is_shared_among_the_steps(by: str) -> None:
     assert (ages(sim)[:4] > 300).all() and ages(sim)[4:].sum() == 0
 
 
-def test_by_id_the_same_agents_look_every_period() -> None:
-    sim = simulation(agents=100, map="null", optimizations__stagger__by="id", optimizations__stagger__avoidance=5, steps=5)
-    for _ in range(10):
-        tick, before = sim.tick, sim.agents.by_id().next_update
-        sim.step()
-        looked = np.flatnonzero(sim.agents.by_id().next_update != before)
-        assert looked.tolist() == [identity for identity in range(100) if (tick + identity) % 5 == 0]
-
-
 @pytest.mark.parametrize("by", ["place", "tile", "id"])
 @pytest.mark.parametrize("neighbours", ["none", "sorted"])
 def test_error_is_nothing_at_period_1_and_grows_with_the_period(by: str, neighbours: str) -> None:
@@ -221,9 +211,3 @@ def test_the_error_is_what_the_next_step_shows() -> None:
     kept, fresh = pushes
     off = np.hypot(kept[0] - fresh[0], kept[1] - fresh[1])
     assert error == pytest.approx(off.mean() / np.hypot(*fresh).mean(), rel=1e-6)
-
-
-def test_nobody_has_no_error() -> None:
-    sim = simulation(agents=0, map="null", steps=1)
-    assert stagger_error(sim) == (0, 0)
-    assert ages(sim).tolist() == [0] * 16

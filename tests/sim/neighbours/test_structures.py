@@ -153,30 +153,6 @@ def test_agents_move_into_the_order_of_the_structure(neighbours: str) -> None:
         assert np.array_equal(structure.tree.x[:400], sim.agents.columns.x[:400])
 
 
-def test_counters_of_a_structure_come_and_go_with_it() -> None:
-    sim = crowd("kd_tree", 400, 5, leaf_size=8)
-    counters = sim.profile.counters
-    sim.step()
-    assert counters["leaves"] == 64 and counters["depth"] == 6
-    assert 1 <= counters["runs_per_group"] <= counters["leaves_per_query"] <= 64 < counters["nodes_per_query"] * 64
-    sim.optimizations.neighbours = "z_grid"
-    sim.step()
-    assert "leaves" not in counters and counters["groups"] > 1
-    sim.optimizations.neighbours = "sorted"
-    sim.step()
-    assert "groups" not in counters and "due" in counters
-
-
-def test_the_trees_of_crates_find_fewer_candidates_than_the_grid() -> None:
-    """Agents with extent are what trees are for, as in Tay."""
-    found = {}
-    for neighbours in ("sorted", "kd_tree", "aabb_tree"):
-        sim = simulation("crates", agents=4000, world__width=480, world__height=480,
-                         optimizations__neighbours=neighbours, optimizations__stagger__avoidance=1, steps=3)
-        found[neighbours] = sim.profile.counters["candidates_per_agent"]
-    assert found["aabb_tree"] < found["kd_tree"] < found["sorted"] / 5
-
-
 def test_leaves_are_built_every_few_steps_and_boxes_are_fitted_in_each() -> None:
     sim = crowd("aabb_tree", 600, 3, leaf_size=8, rebuild=4)
     orders = []

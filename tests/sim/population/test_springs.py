@@ -16,7 +16,6 @@ from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Spawn
 from crowd_demo.sim.edits import PaintWalls, Remove, handles_of
 from crowd_demo.sim.newcomers import pattern_positions, pinned
-from crowd_demo.sim.population.births_deaths import who_dies
 from crowd_demo.sim.population.springs import Springs, rules_of_links
 from crowd_demo.sim.simulation import Simulation
 
@@ -220,29 +219,6 @@ def test_the_population_swings_with_the_season() -> None:
     swing = sim.population - 300
     assert swing[29] == 120 and swing[59] == 0 and swing[89] == 120 and swing[119] == 0
     assert swing.max() == 120 and swing.min() >= -2  # both counts are rounded down
-
-
-@pytest.mark.quick
-def test_the_dead_are_drawn_by_lot_without_favour() -> None:
-    sim = simulation(**{**FLOCK, "agents": 400})
-    drawn = np.zeros(400, int)
-    for sim.tick in range(400):
-        dead = who_dies(sim, 40)
-        assert len(np.unique(dead)) == 40
-        drawn[dead] += 1
-    assert drawn.sum() == 16_000 and drawn.min() >= 15 and drawn.max() <= 70  # 40 each, give or take four deviations
-    assert sorted(who_dies(sim, 1000).tolist()) == list(range(400))
-
-
-@pytest.mark.quick
-def test_a_recycled_id_leads_another_life() -> None:
-    sim = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 0, "agents": 50})
-    before = sim.agents.by_id()
-    sim.agents.remove(np.arange(50))
-    sim.add_agents(np.arange(50, dtype=np.int32), seed=77)
-    after = sim.agents.by_id()
-    assert np.array_equal(after.id, before.id) and not (after.x == before.x).any()
-    assert (sim.agents.handles.generations[:50] == 1).all()
 
 
 # --- where agents begin ----------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -27,22 +26,6 @@ def birds(count: int) -> Agents:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("mode", MODES)
-def test_columns_move_with_their_ids(mode: str) -> None:
-    agents = birds(20)
-    agents.remove(np.array([0, 3, 4, 18, 99]), mode)
-    agents.remove(np.array([7, 19]), mode)
-    agents.close_gaps(2)
-    stays = [i for i in range(20) if i not in (0, 3, 4, 18, 7, 19)]
-    ids = agents.columns.id[:agents.count]
-    assert sorted(ids.tolist()) == stays
-    assert (ids.tolist() == stays) is (mode != "swap_back")
-    assert np.array_equal(agents.columns.x[:agents.count], ids * 10)
-    assert np.array_equal(agents.columns.vy[:agents.count], ids * 2)
-    assert np.array_equal(agents.handles.slots_of(ids), np.arange(agents.count))
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize(("mode", "rows"), [("swap_back", 18), ("shift", 18), ("deferred", 20)])
 def test_only_a_deferred_removal_leaves_gaps(mode: str, rows: int) -> None:
     agents = birds(20)
@@ -63,17 +46,6 @@ def test_a_held_agent_is_found_again_after_sorts_births_and_deaths(mode: str) ->
         assert handles.generations[299] > 0
     sim.populate(300)
     assert sim.agents.columns.id[handles.slots_of([299])[0]] == 299
-
-
-@pytest.mark.quick
-def test_a_removal_that_hits_nobody_leaves_the_layout_alone() -> None:
-    agents = birds(5)
-    before = agents.layout
-    agents.remove(np.array([7, -1]))
-    agents.close_gaps(2)
-    assert agents.layout == before
-    agents.remove(np.array([4]))
-    assert agents.layout > before
 
 
 @pytest.mark.quick
@@ -103,20 +75,6 @@ def test_removal_and_growth_keep_everybody_else() -> None:
     sim.agents.remove(np.array([3, 77, 10**6]))
     assert 3 not in sim.agents.columns.id[:sim.agents.count] and sim.agents.count == 498
     assert sim.agents.handles.free_ids(3).tolist() == [3, 77, 500]
-
-
-@pytest.mark.quick
-def test_columns_that_could_not_be_fetched_are_fetched_by_the_next_reader() -> None:
-    agents = simulation(agents=3, map="null").agents
-
-    gpu = Mock()
-    gpu.fetch.side_effect = RuntimeError("the GPU failed")
-    agents.elsewhere = gpu
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="the GPU failed"):
-            agents.view.x[0]
-    gpu.fetch.side_effect = lambda matrix: matrix.fill(0)
-    assert not agents.view.x[:3].any()
 
 
 # --- when agents are sorted: by the clock, or once somebody may have moved far enough --------------------------------
@@ -279,30 +237,6 @@ def test_unknown_ids_are_harmless() -> None:
         some.add_many([-1])
     with pytest.raises(ValueError, match="swap_back, shift, deferred"):
         some.discard_many([3], "erase")
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("mode", MODES)
-def test_a_generation_ends_with_its_member_and_not_with_a_sort(mode: str) -> None:
-    some = SparseSet()
-    some.add_many(np.arange(10))
-    some.adopt(np.array([9, 3, 1, 4, 0, 2, 8, 7, 6, 5], np.int32))
-    assert some.slots_of([4]) == [3] and not some.generations.any()
-    for _ in range(2):
-        some.discard_many([4], mode)
-    assert some.generations.nonzero()[0].tolist() == [4] and some.generations[4] == 1
-
-
-@pytest.mark.quick
-def test_any_sequence_of_ids_will_do() -> None:
-    some = SparseSet()
-    assert some.add_many([4, 1]).tolist() == [4, 1] and some.add_many([]).tolist() == []
-    assert some.has((1, 2, 4)).tolist() == [True, False, True] and some.slots_of(range(3)).tolist() == [-1, 1, -1]
-    assert some.has([]).tolist() == [] and not len(some.discard_many(np.array([])).target)
-    for nobody in MODES:
-        some.discard_many([], nobody)
-    some.discard_many([4, 9])
-    assert some.ids.tolist() == [1]
 
 
 @pytest.mark.quick

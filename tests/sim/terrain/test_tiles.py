@@ -244,10 +244,6 @@ def looks(walls: Walls, a: Point, b: Point) -> bool:
     return bool(there)
 
 
-def side_of(terrain: Terrain) -> int:
-    return int(terrain.walls.tile * TILE_STEPS)
-
-
 @pytest.mark.parametrize("walls", range(16))
 def test_all_points_of_four_small_tiles(walls: int) -> None:
     blocked = np.array([walls >> bit & 1 for bit in range(4)], np.uint8).reshape(2, 2)

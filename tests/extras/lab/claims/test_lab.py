@@ -2,13 +2,8 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.cli import main
-from crowd_demo.extras.commands.lab import ProgressBar, progress_line
+from crowd_demo.extras.commands.lab import progress_line
 from crowd_demo.extras.lab.claims import report, results
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,
@@ -41,15 +36,13 @@ from crowd_demo.extras.lab.claims.claim import (
     is_true,
     judged,
     speed_up,
-    suspicious,
     trend,
     two_modes,
     warnings,
 )
-from crowd_demo.extras.lab.claims.experiments import CLAIMS, against_c
-from crowd_demo.extras.lab.claims.results import LabRun, TimeLeft, compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.extras.lab.claims.experiments import CLAIMS
+from crowd_demo.extras.lab.claims.results import LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.streams import ProgressLine
-from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
 from crowd_demo.registry.techniques import STRUCTURES
@@ -79,7 +72,11 @@ def written(run: LabRun, path: Path) -> results.Results:
 
 # --- the experiments -------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", CLAIMS)
+EVERY_DAY = "removal", "depth", "limits", "sparse-memory", "contact"
+
+
+@pytest.mark.parametrize("name", [
+    name if name in EVERY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in CLAIMS])
 def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
     run = run_to_end(LabRun([CLAIMS[name]], TINY, {name}))
     [found] = run.found
@@ -99,35 +96,6 @@ def test_claims_have_names_and_small_scales_are_small() -> None:
         names = [case.name for case in claim.cases(QUICK)]
         assert len(names) == len(set(names))
     assert sum(claim.seconds(QUICK) for claim in CLAIMS.values()) < 600
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(("simd", "compiler", "why"), [
-    ("avx2", "g++", "this processor has no AVX-512"), ("avx512f", "no-such-compiler", "there is no C.. compiler"),
-    ("avx512f", "false", "false cannot compile flock_step.cpp: no message")])
-def test_where_there_is_no_c_program_the_reason_is_given(
-        simd: str, compiler: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(against_c, "machine", lambda: {"simd": simd})
-    monkeypatch.setenv("CXX", compiler)
-    with pytest.raises(ValueError, match=why):
-        against_c.compiled(tmp_path)
-
-
-@pytest.mark.quick
-def test_the_c_program_has_the_density_of_the_flock_and_steps_that_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(command: list[str], **options: Any) -> SimpleNamespace:
-        assert command == ["flock", "1000000", "2", "43"] and options["env"]["OMP_WAIT_POLICY"] == "passive"
-        return SimpleNamespace(returncode=0, stdout='{"ms_med": 0.75}')
-
-    monkeypatch.setattr(against_c, "program", lambda: "flock")
-    monkeypatch.setattr(against_c, "FreshCrowd", lambda config: config)
-    monkeypatch.setattr(subprocess, "run", run)
-    arms = against_c.arms(1_000_000, 2)
-    assert arms[against_c.CPP]().run(40).times_ms["call"].tolist() == [0.75] * 40
-    config: Any = arms[against_c.OURS]()
-    neighbours = config.agents * np.pi * config.flock.sight**2 / (config.world.width * config.world.height)
-    assert neighbours == pytest.approx(12.6, rel=1e-3) and config.flock.crowding == 40
-    assert (config.agents, config.optimizations.stagger.avoidance, config.optimizations.reorder.every) == (1_000_000, 1, 60)
 
 
 # --- stopping and going on -------------------------------------------------------------------------------------------
@@ -171,16 +139,6 @@ def test_an_arm_that_cannot_be_made_is_left_out() -> None:
     [found] = run_to_end(LabRun([toy()._replace(cases=lambda scale: [case])], TINY, {"toy"})).found
     assert found.findings[0].found.left_out == {"C": "there is no compiler"}
     assert any("no compiler" in line for line in found.findings[0].warnings)
-
-
-@pytest.mark.quick
-def test_time_left_follows_the_machine() -> None:
-    now = 0.0
-    left = TimeLeft(100, lambda: now)
-    assert left.left_s(0) == 100
-    now = 60.0  # twice as slow as expected
-    assert left.left_s(30) == pytest.approx(140)
-    assert left.slice("toy", 30).part == 0.3 and "about 2 min left" in str(left.slice("toy", 30))
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -242,17 +200,6 @@ def test_other_files_cost_one_line(content: str, tmp_path: Path, capsys: pytest.
     assert captured.err.count("\n") == 1 and str(path) in captured.err and not captured.out
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("command", ["compare", "merge"])
-def test_every_file_that_cannot_be_read_is_named(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    broken = tmp_path / "broken.json"
-    broken.write_text("{", "utf-8")
-    assert main(["lab", command, str(tmp_path / "no.json"), str(broken)]) == 2
-    captured = capsys.readouterr()
-    first, second = captured.err.splitlines()
-    assert "no.json: cannot be read" in first and "broken.json: is not JSON" in second and not captured.out
-
-
 WRONG: dict[str, dict[str, object]] = {
     "a number of 400 digits": {"size": 10**400}, "a time of 400 digits": {"blocks_ms": {"old": [10**400]}},
     "a figure of 400 digits": {"figures": {"old": {"candidates_per_agent": 10**400}}},
@@ -276,31 +223,6 @@ def test_numbers_that_no_lab_writes_cost_one_line(
     assert capsys.readouterr().err == f"{paths[1]}: is not a results.json of a lab\n"
 
 
-@pytest.mark.quick
-def test_a_figure_that_one_machine_lacks_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with_it = Found("1 things", 9, 1, 1, {"old": [1.0]}, figures={"old": {"candidates_per_agent": 9}})
-    for name, found in (("a", with_it), ("b", with_it._replace(figures={"old": {"due": 5}}))):
-        (tmp_path / f"{name}.json").write_text(
-            json.dumps({**header("lab"), "claims": {"toy": {"cases": [found._asdict()]}}}), "utf-8")
-    assert main(["lab", "merge", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 0
-    assert " 9.0 " in capsys.readouterr().out
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("kind", ["pipe", "zeros"])
-def test_what_does_not_end_is_not_read(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if sys.platform == "win32":
-        pytest.skip("no such files")
-    path = tmp_path / "results.json"
-    if kind == "pipe":
-        os.mkfifo(path)
-    else:
-        path.symlink_to("/dev/zero")
-    for command in (["merge", str(path)], [next(iter(CLAIMS)), "--out", str(tmp_path)]):
-        assert main(["lab", *command]) == 2
-        assert f"{path}: cannot be read: not a regular file\n" in capsys.readouterr().err
-
-
 # --- progress --------------------------------------------------------------------------------------------------------
 
 @pytest.mark.quick
@@ -313,29 +235,6 @@ def test_what_is_redirected_has_no_control_characters(
         line._every_s = 0
         line.show(Slice("[half]", 0.5))
     assert type(line) is ProgressLine and capfd.readouterr().err == "lab:  50%  [half]\n"
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("term", ["xterm", "dumb"])
-def test_a_terminal_gets_a_bar_if_it_can_move_its_cursor(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("rich")
-    pty = pytest.importorskip("pty")
-    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", term)
-    ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
-        monkeypatch.setattr(sys, "stderr", terminal)
-        monkeypatch.setattr(sys, "__stderr__", terminal)
-        with progress_line("lab") as line:
-            line.show(Slice("[half]", 0.5))
-        terminal.flush()
-        written = ""
-        while "[half]" not in written:  # the terminal may hand on parts of it
-            written += os.read(ours, 1 << 16).decode()
-    os.close(ours)
-    assert (type(line) is ProgressBar) == (term == "xterm")
-    assert "50%" in written
 
 
 # --- the report ------------------------------------------------------------------------------------------------------
@@ -352,13 +251,6 @@ def test_the_report_says_what_was_found(tmp_path: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org", "")  # names of SVG, which nothing is loaded from
     text = (tmp_path / "report.md").read_text("utf-8")
     assert "yes \\| and" in text and "| a | " in text
-
-
-@pytest.mark.quick
-def test_without_matplotlib_there_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "find_spec", lambda name: None)
-    assert [path.name for path in report.write(run_to_end(LabRun([toy()], TINY, {"toy"})), tmp_path)] == ["report.md"]
-    assert "plots/" not in (tmp_path / "report.md").read_text("utf-8")
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -451,13 +343,6 @@ def test_other_hashes_leave_it_unclear_and_are_told() -> None:
     assert judged(claim(), other._replace(same=[])).answer == "yes"  # approximate ones may
 
 
-@pytest.mark.quick
-def test_of_a_stage() -> None:
-    both = found(old=STEADY, new=STEADY)
-    both = both._replace(stages_ms={"old": {"depth": TWICE}, "new": {"depth": STEADY}, "old" + AGAIN: {"depth": TWICE[::-1]}})
-    assert faster(both, "new", stage="depth") == "yes" and faster(both, "new") == "no"
-
-
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 @pytest.mark.quick
@@ -492,52 +377,11 @@ def test_two_modes_are_found_and_an_outlier_is_none() -> None:
     assert two_modes(np.array([*STEADY[:7], 3.0])) == 0 and two_modes(np.array(STEADY)) == 0
 
 
-@pytest.mark.quick
-@given(st.lists(st.floats(0.1, 100), min_size=1, max_size=30))
-def test_any_times_have_at_most_one_warning(values: list[float]) -> None:
-    assert len(list(suspicious(np.array(values)))) <= 1
-    assert math.isfinite(two_modes(np.array(values)))
-
-
-@pytest.mark.quick
-def test_a_busy_machine_is_told() -> None:
-    assert any("busy" in line for line in warnings(found(old=STEADY)._replace(load=1e3)))
-    assert not list(warnings(found(old=STEADY)))
-
-
 # --- what is broken is caught ----------------------------------------------------------------------------------------
-
-class DriftingClock:
-    """Its times grow by a tenth from block to block, as those of a clock that runs ever faster."""
-
-    def __init__(self) -> None:
-        self.blocks = 0
-
-    def run(self, steps: int) -> TimedBlock:
-        self.blocks += 1
-        return TimedBlock(steps, {"call": np.full(steps, 0.5 * 1.1**self.blocks, np.float32)})
-
-    def result(self) -> str:
-        return "a"
-
-    def figures(self) -> dict[str, float]:
-        return {}
-
-
-class SteadyClock(DriftingClock):
-    def run(self, steps: int) -> TimedBlock:
-        return TimedBlock(steps, {"call": np.full(steps, 1, np.float32)})
 
 
 def measured(case: TimedCase, blocks: int = 8) -> Found:
     return result_of(case.run(blocks))
-
-
-@pytest.mark.quick
-def test_a_clock_that_drifts() -> None:
-    both = measured(TimedCase("toy", 1, {"old": SteadyClock, "new": DriftingClock}))._replace(load=0)
-    assert any(line.startswith("new: slower by") for line in warnings(both))
-    assert faster(both, "new", times=1.0) == "unclear"  # 0.5 to 1.2 of the time: the interval holds all blocks
 
 
 @pytest.mark.quick

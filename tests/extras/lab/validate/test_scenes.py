@@ -10,7 +10,6 @@ from versus import no_compiling
 from crowd_demo.config.maps import parse_octile
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.extras.lab.validate.experiments.rooms import FLOWS, TILES, most
-from crowd_demo.extras.lab.validate.experiments.streams import expected_speed
 from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FROM_WALLS,
@@ -96,14 +95,6 @@ def test_everybody_begins_on_the_floor_and_on_no_exit_with_any_seed(name: str, s
         assert np.array_equal(beginnings[0].x, beginnings[1].x) == (not drawn)
 
 
-@pytest.mark.quick
-def test_tiles_may_have_another_size() -> None:
-    floor = Rectangle(0, 0, 2.4, 0.6)
-    scene = WalkScene((floor,), (Exit(Rectangle(2.4, 0, 3.6, 0.6), (1, 0)),), (WalkGroup(1, floor, 0),), 1, tile=0.6)
-    assert SceneMap(scene).text().splitlines()[4:] == ["@@@@@@@@", "@....00@", "@@@@@@@@"]
-    assert np.allclose(SceneMap(scene).units(0, 0), 0.6 * 26)
-
-
 def test_somebody_alone_walks_as_fast_as_wanted_and_is_taken_out_at_the_exit() -> None:
     scene = WalkScene((FLOOR,), (right_of(FLOOR),), (WalkGroup(1, FLOOR, 0, 1.5, ((1.0, 1.0),)),), 30)
     for model in MODELS:
@@ -182,13 +173,6 @@ def test_the_flow_through_a_wide_opening_is_that_of_its_middle_sixty_percent() -
 
 
 @quick
-def test_people_in_single_file_need_room_in_proportion_to_their_speed() -> None:
-    """A metre and 42 cm for each at 1 m/s; 36 cm standing."""
-    assert expected_speed(1 / 1.42) == pytest.approx(1) and expected_speed(1 / 0.36) == 0 == expected_speed(4)
-    assert expected_speed(0.1) == 1.24
-
-
-@quick
 def test_single_file_reads_speeds_and_counts_who_overtakes() -> None:
     runs = {density: walk_of("rimea-16", density, {0: (0.5, 0.0)}, 40) for density in (1.0, 1.5)}
     found = read("rimea-16", runs)
@@ -198,12 +182,6 @@ def test_single_file_reads_speeds_and_counts_who_overtakes() -> None:
     last = run.walked.id == np.argmin(placed(run.scene).x)  # walks twice as fast, and past everybody but its last lap
     quick = run.walked._replace(x=np.where(last, run.walked.x + 0.5 * run.walked.frame / FPS, run.walked.x))
     assert read("rimea-16", {1.0: WalkedScene(run.scene, quick)})["people who overtake"].value == 1
-
-
-@quick
-def test_streams_of_both_ways_have_the_speed_along_their_own_way() -> None:
-    found = read("both-ways", {1.0: walk_of("both-ways", 1.0, {0: (1.0, 0.3), 1: (-1.0, 0.3)}, 30)})
-    assert found["speed at 1 people/m²"].value == pytest.approx(1) and found["speed at 1 people/m²"].passes
 
 
 @quick

@@ -93,20 +93,6 @@ def test_the_worst_seed_counts_and_the_median_is_shown() -> None:
 
 
 @pytest.mark.quick
-def test_more_seeds_are_in_the_table_the_json_and_pass_together() -> None:
-    """At 0.1 less of the speed for each seed, 40 m take 30.1 s, 33.1 s and 36 s."""
-    for seeds, cell in ((2, "30.1 (30.1-33.1)"), (3, "**33.1 (30.1-36)**")):
-        validation = Validation([EXPERIMENTS["rimea-1"]], [walker("straight")], True, no_compiling, None, seeds)
-        parts = [progress.part for progress in validation.run()]
-        (data,), markdown = as_data(validation), page(validation)
-        assert parts == sorted(parts) and len(parts) == seeds
-        assert f"| time for 40 m at 1.33 m/s | 26-34 s | {cell} |" in markdown and f"with {seeds} seeds" in markdown
-        assert json.loads(json.dumps(data))["readings"][0]["found"]["straight"]["by_seed"] == [
-            pytest.approx(value) for value in (30.1, 33.1, 36)[:seeds]]
-        assert len(validation.failed) == (seeds > 2)
-
-
-@pytest.mark.quick
 def test_the_first_table_counts_what_is_held_of_what_a_walker_can_walk() -> None:
     """Three numbers, of which one fails, and a walker who can walk none of them."""
     def read(*readings: Reading) -> Any:
@@ -240,15 +226,6 @@ def by_seed(processes: int) -> list[list[float]]:
 
 def test_processes_give_the_same_numbers(nothing_left: None) -> None:
     assert by_seed(2) == by_seed(1)
-
-
-def test_processes_end_when_a_validation_is_stopped(nothing_left: None) -> None:
-    validation = Validation(list(EXPERIMENTS.values()), [ANTICIPATE], False, no_compiling, None, 5, 2)
-    run = validation.run()
-    next(run)
-    assert len(multiprocessing.active_children()) == 2
-    run.close()
-    assert not validation.done
 
 
 def test_what_breaks_in_a_process_is_said(nothing_left: None) -> None:
