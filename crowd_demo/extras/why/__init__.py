@@ -8,7 +8,7 @@ virtual machines have none, and many systems forbid them (`kernel.perf_event_par
 returned. Counters run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
 
 Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
-and of flow fields once. A worker's memory (strips, histograms), cells and walls do not count, so it is a lower bound.
+and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count: a lower bound.
 
 Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read of
 columns, but no others.
@@ -67,9 +67,9 @@ EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level mi
           "branch misses": (HARDWARE, 5), "L1 misses": (CACHE, LEVEL_1_READ_MISS)}
 CLOCK = SOFTWARE, 0
 SIZE = 112  # of perf_event_attr
-FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read the enabled and the running time too
+FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read enabled and running times, too
 FREQUENT, PER_S, PLACE = 1 << 10, 25_000, 1  # samples per second of a thread's time, each with the place in memory
-PAGES, SAMPLE, ANY_MODE = 16, np.uint64(9 | 16 << 48), np.uint64(0xFFFF << 32)  # of samples; the head of one, and its mode
+PAGES, SAMPLE, ANY_MODE = 16, np.uint64(9 | 16 << 48), np.uint64(0xFFFF << 32)  # of samples; the head of one, its mode
 WHY_NOT = {
     **dict.fromkeys((errno.EPERM, errno.EACCES),
                     "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"),
@@ -314,8 +314,8 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
         case "set_prices":
             reads, written = [(everybody, AT, count)] * args[0], args[0] * args[-1][1].size / WORD
         case "fill_flow_fields":
-            _, asked, made, chosen, plan, _, fields = args
-            directions = fields.direction[(made == 0) & (chosen == plan.number) & (asked.max(axis=0) > 0)]
+            _, asked, made, chosen, plan, _, fields, _, tiles = args  # with `tiles` it completes no field
+            directions = fields.direction[(made == 0) & (chosen == plan.number) & (asked.max(axis=0) > 0) & (tiles == 0)]
             more = (len(directions) * plan.targets.nbytes + 2 * int((directions != UNREACHABLE).sum())) / WORD
             written = directions.nbytes / WORD
         case _:
