@@ -275,8 +275,8 @@ class Measurement(_OfTechniques):
         """The present value against the other one, if it was measured to its end."""
         why = [{"name": row.name, "value": row.before, "other": row.after, "source": row.source} for row in self.why]
         return {**self._head("measurement"), "technique": self.path, "value": self.value, "other": self.other,
-                "complete": self.done, **(self.found.record() if self.found else {}), "explained_stage": self.stage,
-                "why": why}
+                "complete": self.done, **(self.found.record() if self.found else {}),
+                "explained_stage": self.stage, "why": why}
 
 
 # --- each technique --------------------------------------------------------------------------------------------------
