@@ -151,13 +151,11 @@ class Session:
 
     def _say_how_it_ended(self, program: Program) -> int:
         """Say how a replay went, what came of a scenario, and whether the recording was written; return an exit code."""
-        from crowd_demo.app.crowd.crowd_controls import asks, lines_of, outcome_of
-
         if self.player:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        elif self.options.headless and self.options.report != STDOUT and asks(program.sim):
-            print("\n".join(lines_of(outcome_of(program.sim))))
+        elif self.options.headless and self.options.report != STDOUT and (outcome := program.outcome):
+            print(*outcome.lines, sep="\n")
         broken = program.files.broken
         if broken:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
@@ -249,7 +247,6 @@ class Session:
 
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
-        from crowd_demo.app.crowd.crowd_controls import as_report, asks, outcome_of
         from crowd_demo.host.report import report, write_report
 
         code = OK
@@ -263,8 +260,8 @@ class Session:
                     content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
                     if self.player:
                         content["replay"] = self.player.report()
-                    if asks(loop.program.sim):
-                        content["outcome"] = as_report(outcome_of(loop.program.sim))
+                    if outcome := loop.program.outcome:
+                        content["outcome"] = outcome.report()
                     if self.options.why and not interrupted:
                         content["why"] = [figure._asdict() for figure in load("crowd_demo.extras.why:figures")(
                             loop.program.sim, self.options.why) if figure]

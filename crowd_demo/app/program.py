@@ -14,7 +14,15 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.crowd_controls import ANSWER_KEYS, CrowdControls, Hawk, ShownAnswer, agents_of
+from crowd_demo.app.crowd.crowd_controls import (
+    ANSWER_KEYS,
+    CrowdControls,
+    Hawk,
+    Outcome,
+    ShownAnswer,
+    agents_of,
+    outcome_of,
+)
 from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Experiments, Question, TextDialog
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
@@ -133,6 +141,11 @@ class Program:
     @property
     def sim(self) -> Simulation:
         return self.crowd.sim
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What came of the scenario, if it asks a question."""
+        return outcome_of(self.sim) if any(event.end for event in self.sim.config.events) else None
 
     def tell_changes(self) -> None:
         """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""

@@ -213,9 +213,23 @@ class Outcome(NamedTuple):
         nine_tenths = self.tenths_s[-1]
         return None if self.answer_s is None or nine_tenths is None else self.answer_s - nine_tenths
 
+    @property
+    def lines(self) -> list[str]:
+        taken_s = self.time_s - self.clock_s
+        lines = [f"not answered within {taken_s:.1f} s" if self.answer_s is None else
+                 f"answered after {self.answer_s:.1f} s: {self.said}",
+                 f"remaining: {self.agents:,} of {self.first:,}"]
+        if self.passed and taken_s:
+            lines.append("passed: " + ", ".join(
+                f"{name} {count:,} ({count / taken_s:.2f} per second)" for name, count in self.passed.items()))
+        if self.slowest_tenth_s is not None:
+            lines.append(f"nine tenths had left after {self.tenths_s[-1]:.1f} s; the slowest tenth took"
+                         f" {self.slowest_tenth_s:.1f} s more")
+        return lines
 
-def asks(sim: Simulation) -> bool:
-    return any(event.end for event in sim.config.events)
+    def report(self) -> dict[str, object]:
+        return {**self._asdict(), "passed": dict(self.passed), "tenths_s": list(self.tenths_s),
+                "slowest_tenth_s": self.slowest_tenth_s}
 
 
 def outcome_of(sim: Simulation) -> Outcome:
@@ -227,25 +241,6 @@ def outcome_of(sim: Simulation) -> Outcome:
     return Outcome(sim.events.answer_s(sim.dt), said, sim.tick * sim.dt, clock_tick * sim.dt, sim.agents.count,
                    sim.config.agents, passed,
                    tuple(None if tick < 0 else (tick - clock_tick) * sim.dt for tick in sim.counts.tenths.tolist()))
-
-
-def lines_of(found: Outcome) -> list[str]:
-    taken_s = found.time_s - found.clock_s
-    lines = [f"not answered within {taken_s:.1f} s" if found.answer_s is None else
-             f"answered after {found.answer_s:.1f} s: {found.said}",
-             f"remaining: {found.agents:,} of {found.first:,}"]
-    if found.passed and taken_s:
-        lines.append("passed: " + ", ".join(
-            f"{name} {count:,} ({count / taken_s:.2f} per second)" for name, count in found.passed.items()))
-    if found.slowest_tenth_s is not None:
-        lines.append(f"nine tenths had left after {found.tenths_s[-1]:.1f} s; the slowest tenth took"
-                     f" {found.slowest_tenth_s:.1f} s more")
-    return lines
-
-
-def as_report(found: Outcome) -> dict[str, object]:
-    return {**found._asdict(), "passed": dict(found.passed), "tenths_s": list(found.tenths_s),
-            "slowest_tenth_s": found.slowest_tenth_s}
 
 
 class ShownAnswer:
