@@ -223,7 +223,7 @@ class Outcome(NamedTuple):
             lines.append("passed: " + ", ".join(
                 f"{name} {count:,} ({count / taken_s:.2f} per second)" for name, count in self.passed.items()))
         if self.slowest_tenth_s is not None:
-            lines.append(f"nine tenths had left after {self.tenths_s[-1]:.1f} s; the slowest tenth took"
+            lines.append(f"nine tenths had left after {self.tenths_s[-1]:.1f} s, the slowest tenth took"
                          f" {self.slowest_tenth_s:.1f} s more")
         return lines
 

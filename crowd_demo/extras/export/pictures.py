@@ -20,6 +20,7 @@ import os
 import signal
 import subprocess
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
@@ -27,7 +28,7 @@ from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from struct import pack
-from typing import IO, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import pygame
@@ -60,7 +61,7 @@ NEAREST, FARTHEST = 9, 120  # pictures from one that is whole to the next: 3 % s
 ENCODERS = {"mp4": ("libx264", "-crf", "20", "-movflags", "+faststart"),
             "webm": ("libvpx-vp9", "-b:v", "0", "-crf", "32", "-row-mt", "1", "-deadline", "good", "-cpu-used", "4")}
 PATIENCE_S, PATIENCE_MEGAPIXEL_S = 15.0, 10.0  # so long an encoder may take for one picture, and to end
-MESSAGES = 4096  # bytes of the beginning, and of the end, that are kept of what an encoder says
+MESSAGES = 4096  # bytes that are kept at least of the beginning, and of the end, of what an encoder says
 SHOWN = 200  # characters of the beginning, and of the end, of what an encoder says
 
 
@@ -197,7 +198,8 @@ def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           start_new_session=True) as encoding:
         assert encoding.stdin and encoding.stderr
-        messages = in_thread(partial(_ends, encoding.stderr), "ffmpeg messages")
+        read = partial(encoding.stderr.read, MESSAGES)
+        messages = in_thread(lambda: b"".join((read(), *deque(iter(read, b""), 2))), "ffmpeg messages")  # beginning and end
         atexit.register(_kill, encoding)  # after a signal nobody waits for one that hangs
         try:
             with suppress(BrokenPipeError):  # it says why
@@ -216,14 +218,6 @@ def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
         text = printable("; ".join(dict.fromkeys(said.splitlines())))
         text = text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} ... {text[-SHOWN:]}"
         raise OSError(f"ffmpeg: {text or f'it ended early, with code {encoding.returncode}'}")
-
-
-def _ends(stream: IO[bytes]) -> bytes:
-    """Read a stream to its end; return the first and the last bytes of it."""
-    text = b""
-    while part := stream.read(MESSAGES):
-        text = text[:MESSAGES] + (text[MESSAGES:] + part)[-MESSAGES:]
-    return text
 
 
 def _in_time(job: Callable[[], object], seconds: float) -> None:

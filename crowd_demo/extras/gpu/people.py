@@ -191,11 +191,6 @@ def fields_of(crowd: GpuCrowd, world: World) -> FlowField:
     return FlowField(copied, goal_x, goal_y, made.fields.rounds)
 
 
-def routes_on(crowd: GpuCrowd, world: World) -> Routes:
-    prices = world.crowding.prices(world.tick)
-    return Routes(fields_of(crowd, world), Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen)))
-
-
 # --- the stages ------------------------------------------------------------------------------------------------------
 
 class GpuSight(MadeOf[CheckSight]):
@@ -330,8 +325,10 @@ class GpuWalk(GpuMove):
         self.areas = stage.areas
 
     def rules(self, world: World) -> WalkRules:
-        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(self.crowd, self.areas), walls_of(self.crowd, world),
-                         routes_on(self.crowd, world))
+        crowd, prices = self.crowd, world.crowding.prices(world.tick)
+        on_gpu = Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen))
+        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(crowd, self.areas), walls_of(crowd, world),
+                         Routes(fields_of(crowd, world), on_gpu))
 
 
 class GpuSmallCells(MadeOf[SmallCells]):

@@ -8,7 +8,7 @@ virtual machines have none, and many systems forbid them (`kernel.perf_event_par
 returned. Counters run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
 
 Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
-and of flow fields once. A worker's memory (strips, histograms), cells and walls do not count, so it is a lower bound.
+and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count: a lower bound.
 
 Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read of
 columns, but no others.
@@ -35,10 +35,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import cache
-from itertools import cycle, zip_longest
+from itertools import cycle, product, zip_longest
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from llvmlite import binding
@@ -50,15 +50,13 @@ from crowd_demo.host.files import write_file
 from crowd_demo.profile import Profile, Timing
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
+from crowd_demo.render.hud.card import CardRow
 from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, Strips
 from crowd_demo.sim.metrics.locality import BESIDE, TYPICAL, WORD, Read, machine_caches, missed_lines
 from crowd_demo.sim.neighbours.schedule import IdSchedule
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.flow_fields import UNREACHABLE
-
-if TYPE_CHECKING:
-    from crowd_demo.render.hud.card import CardRow
 
 # --- counters of the processor, and samples of where it is ------------------------------------------------------------
 
@@ -69,9 +67,9 @@ EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level mi
           "branch misses": (HARDWARE, 5), "L1 misses": (CACHE, LEVEL_1_READ_MISS)}
 CLOCK = SOFTWARE, 0
 SIZE = 112  # of perf_event_attr
-FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read the enabled and the running time too
+FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read enabled and running times, too
 FREQUENT, PER_S, PLACE = 1 << 10, 25_000, 1  # samples per second of a thread's time, each with the place in memory
-PAGES, SAMPLE, ANY_MODE = 16, np.uint64(9 | 16 << 48), np.uint64(0xFFFF << 32)  # of samples; the head of one, and its mode
+PAGES, SAMPLE, ANY_MODE = 16, np.uint64(9 | 16 << 48), np.uint64(0xFFFF << 32)  # of samples; the head of one, its mode
 WHY_NOT = {
     **dict.fromkeys((errno.EPERM, errno.EACCES),
                     "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"),
@@ -100,13 +98,12 @@ def opened_for_threads(files: ExitStack, events: Iterable[tuple[int, int]], per_
     if sys.platform != "linux" or SYSCALL is None:
         raise OSError(0, "only Linux on x86-64 and ARM provides them")
     opened, library = list[int](), ctypes.CDLL(None, use_errno=True)
-    for thread in sorted(int(path.name) for path in Path("/proc/self/task").iterdir()):
-        for kind, config in events:
-            attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, FLAGS | FREQUENT * bool(per_s))
-            if (file := library.syscall(SYSCALL, attributes.ljust(SIZE, b"\0"), thread, -1, -1, 0)) < 0:
-                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-            files.callback(os.close, file)
-            opened.append(file)
+    for thread, (kind, config) in product(Path("/proc/self/task").iterdir(), events):
+        attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, FLAGS | FREQUENT * bool(per_s))
+        if (file := library.syscall(SYSCALL, attributes.ljust(SIZE, b"\0"), int(thread.name), -1, -1, 0)) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        files.callback(os.close, file)
+        opened.append(file)
     return opened
 
 
@@ -317,8 +314,8 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
         case "set_prices":
             reads, written = [(everybody, AT, count)] * args[0], args[0] * args[-1][1].size / WORD
         case "fill_flow_fields":
-            _, asked, made, chosen, plan, _, fields = args
-            directions = fields.direction[(made == 0) & (chosen == plan.number) & (asked.max(axis=0) > 0)]
+            _, asked, made, chosen, plan, _, fields, _, tiles = args  # with `tiles` it completes no field
+            directions = fields.direction[(made == 0) & (chosen == plan.number) & (asked.max(axis=0) > 0) & (tiles == 0)]
             more = (len(directions) * plan.targets.nbytes + 2 * int((directions != UNREACHABLE).sum())) / WORD
             written = directions.nbytes / WORD
         case _:
@@ -395,7 +392,6 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
     """
     from crowd_demo.measure.ablation import REORDER, unsorted
     from crowd_demo.measure.proof import set_values
-    from crowd_demo.render.hud.card import CardRow
 
     if sim.on_gpu or text_of(stage).part != "step":
         about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
@@ -412,8 +408,6 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
 
 def compared(sims: Sequence[Simulation], stage: str, steps: int) -> Iterator[Sequence[CardRow]]:
     """Explain a stage in the next steps of two simulations; yield the rows so far."""
-    from crowd_demo.render.hud.card import CardRow
-
     rows = list[CardRow]()
     for one, other in zip(*(figures(sim, stage, steps) for sim in sims), strict=True):
         if one and other:
