@@ -26,7 +26,8 @@ from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
-from crowd_demo.measure.comparison import collect, interleave
+from crowd_demo.measure.comparison import interleave
+from crowd_demo.measure.experiment import result_of
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 
@@ -137,7 +138,7 @@ class Looking:
 
 
 def interleaved(variants: dict[str, Looking], frames: int) -> dict[str, list[tuple[float, float]]]:
-    return collect(variants, interleave(variants, [FRAMES_A_BLOCK] * (frames // FRAMES_A_BLOCK), FRAMES_A_BLOCK))
+    return result_of(interleave(variants, [FRAMES_A_BLOCK] * (frames // FRAMES_A_BLOCK), FRAMES_A_BLOCK))
 
 
 def colour_modes(loop: Loop, frames: int) -> dict[str, Any]:

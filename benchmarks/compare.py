@@ -10,7 +10,7 @@ frame has been drawn.
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,15 +26,12 @@ from crowd_demo.host.shutdown import FAILED, OK, USAGE_ERROR
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Comparison,
-    Finished,
-    Outcome,
     TimedBlock,
     VariantResult,
-    collect,
     compare,
     interleave,
 )
-from crowd_demo.measure.experiment import header
+from crowd_demo.measure.experiment import Result, Slice, header, mapped, result_of
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.profile import HISTORY
 
@@ -131,8 +128,7 @@ def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: O
     with ExitStack() as running:
         variants = {name: running.enter_context(closing(ChildVariant(install, config, overrides[which], not args.no_picture)))
                 for name, install, which in ((base.name, base, 0), (repeat, base, 0), (other.name, other, 1))}
-        turns = interleave(variants, [args.frames] * args.blocks, WARM_UP)
-        timed = collect(variants, watched(turns, config, (args.blocks + 1) * len(variants)))
+        timed = watched(interleave(variants, [args.frames] * args.blocks, WARM_UP), config)
         ends = {name: variant.end() for name, variant in variants.items()}
     found = compared(timed, {name: state_hash for name, (state_hash, _) in ends.items()}, base.name, repeat)
     layers = ", ".join(f"{name} {layer}" for name, (_, layer) in ends.items())
@@ -156,8 +152,7 @@ def measured_starts(args: argparse.Namespace, installs: Pair, config: str, overr
         variants = {install.name: StartVariant(install, config, own,
                                                kept.enter_context(TemporaryDirectory()) if args.warm else "")
                     for install, own in zip(installs, overrides, strict=True)}
-        turns = interleave(variants, [1] * args.blocks, int(args.warm))  # the first start compiles what is kept
-        starts = collect(variants, watched(turns, config, (args.blocks + args.warm) * len(variants)))
+        starts = watched(interleave(variants, [1] * args.blocks, int(args.warm)), config)  # the first compiles what is kept
     by_kind = {kind: {name: [each[kind] for each in of_variant] for name, of_variant in starts.items()}
                for kind in ("wall", "cpu")}
     found = {kind: Compared(base.name, base.name, len(starts[base.name]),
@@ -169,13 +164,14 @@ def measured_starts(args: argparse.Namespace, installs: Pair, config: str, overr
     return found
 
 
-def watched(turns: Iterable[Finished[Outcome]], what: str, total: int) -> Iterator[Finished[Outcome]]:
-    """The same turns; on a terminal, standard error says how many there were."""
-    for done, turn in enumerate(turns, 1):
+def watched(turns: Generator[Slice, None, Result], what: str) -> Result:
+    """Run all turns; on a terminal, standard error says how much is done."""
+    def show(turn: Slice) -> None:
         if sys.stderr.isatty():
-            text = f"{what}: block {done} of {total}" if done < total else ""
+            text = f"{what}: {turn.part:.0%}" if turn.part < 1 else ""
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-        yield turn
+
+    return result_of(mapped(turns, show))
 
 
 def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:

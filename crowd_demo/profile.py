@@ -10,21 +10,16 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 HISTORY = 1024
 RECENT_S, RECENT_LEAST = 1.0, 4  # what a reading that is to stand still is averaged over: seconds, and frames at least
 OTHER = "other"  # the name of what a frame spends in no stage
-
-
-def other_ms(frames_ms: NDArray[np.float32], stages_ms: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Milliseconds of each frame that lie in none of its stages."""
-    return frames_ms - sum(stages_ms, np.zeros(len(frames_ms), np.float32))
 
 
 class FrameRecord(NamedTuple):
@@ -38,21 +33,37 @@ class FrameRecord(NamedTuple):
 
 
 class Ring:
-    """The last `HISTORY` numbers that were put in, zeros before the first. Each is kept twice: any run lies in one piece."""
+    """The last `HISTORY` numbers or arrays, zeros before the first. Each is kept twice: any run lies in one piece."""
 
-    def __init__(self, kind: type[np.generic] = np.float32) -> None:
+    def __init__(self, kind: type[np.generic] = np.float32, shape: tuple[int, ...] = ()) -> None:
         self.count = 0
-        self._twice = np.zeros(2 * HISTORY, kind)
+        self._twice = np.zeros((*shape, 2 * HISTORY), kind)
 
-    def put(self, value: float) -> None:
+    def put(self, value: ArrayLike) -> None:
         at = self.count % HISTORY
-        self._twice[at] = self._twice[at + HISTORY] = value
+        self._twice[..., at] = self._twice[..., at + HISTORY] = value
         self.count += 1
 
     def last(self, count: int) -> NDArray[Any]:
-        """The last so many, oldest first: no copy."""
+        """The last so many along the last axis, oldest first: no copy."""
         end = HISTORY + (self.count - 1) % HISTORY + 1
-        return self._twice[end - count:end]
+        return self._twice[..., end - count:end]
+
+
+class StageRing(Ring):
+    """A ring with a row of milliseconds for each stage, in the order in which they first ran."""
+
+    def __init__(self) -> None:
+        super().__init__(shape=(0,))
+        self.rows: dict[str, int] = {}
+
+    def put_stages(self, ms: Mapping[str, float]) -> None:
+        """Put in the times of all stages; a stage that is not named took none."""
+        if new := ms.keys() - self.rows.keys():
+            names = (name for name in ms if name in new)
+            self.rows |= {name: number for number, name in enumerate(names, len(self.rows))}
+            self._twice = np.concatenate((self._twice, np.zeros((len(new), 2 * HISTORY), np.float32)))
+        self.put([ms.get(name, 0.0) for name in self.rows])
 
 
 def percentiles(times: NDArray[np.floating], *shares: float) -> tuple[float, ...]:
@@ -86,16 +97,15 @@ class Profile:
         self.frames = 0
         self.counters: dict[str, float] = {}
         self._frame_ms = Ring()
-        self._stage_ms = defaultdict[str, Ring](Ring)
+        self._stage_ms = StageRing()
         self._frame = defaultdict[str, float](float)  # milliseconds of the present frame, by stage
-        self._ran: dict[str, tuple[int, float]] = {}  # the latest frame in which a stage ran, and its milliseconds then
         self._frame_start = time.perf_counter()
         self._records: deque[FrameRecord] = deque(maxlen=HISTORY - 1)
         self._notes: list[str] = []
         self._steps_before = 0  # this frame
         self.steps = 0
         self._step = defaultdict[str, float](float)  # milliseconds of the step under way, by stage
-        self._step_stage_ms = defaultdict[str, Ring](Ring)
+        self._step_stage_ms = StageRing()
 
     def fresh(self) -> Profile:
         """Return an empty one of the same kind."""
@@ -128,11 +138,7 @@ class Profile:
         """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
         now = time.perf_counter()
         self._frame_ms.put((now - self._frame_start) * 1e3 if ms is None else ms)
-        for name in self.stages:
-            took_ms = self._frame.get(name, 0.0)
-            self._stage_ms[name].put(took_ms)
-            if took_ms > 0:
-                self._ran[name] = self.frames, took_ms
+        self._stage_ms.put_stages(self._frame)
         self._frame.clear()
         self._records.append(FrameRecord(tick, self.steps_in_frame, now, self.counters.copy(), tuple(self._notes)))
         self._steps_before = self.steps
@@ -145,8 +151,7 @@ class Profile:
         self._step.clear()
 
     def end_step(self) -> None:
-        for name in {**self._step_stage_ms, **self._step}:
-            self._step_stage_ms[name].put(self._step.get(name, 0.0))
+        self._step_stage_ms.put_stages(self._step)
         self.steps += 1
 
     @property
@@ -160,34 +165,42 @@ class Profile:
         The median of the steps in which a stage ran, times the share of steps in which it ran: so a sort every 60 steps
         counts for a 60th, and the first step, in which kernels are compiled, does not count for more than it is.
         """
-        found = {}
-        for name, times in self.steps_ms(last).items():
-            ran = times[times > 0]
-            found[name] = float(np.median(ran)) * len(ran) / len(times) if len(ran) else 0.0
-        return found
+        size = min(last, self.steps, HISTORY)
+        times = np.sort(self._step_stage_ms.last(size))
+        ran = np.count_nonzero(times, axis=1)  # which are the last ones of a row
+        middle = np.clip(size - ran + np.array(((ran - 1) // 2, ran // 2)), 0, size - 1)
+        medians = times[np.arange(len(ran)), middle].mean(axis=0) if size else ran
+        return dict(zip(self._step_stage_ms.rows, (medians.astype(float) * ran / max(size, 1)).tolist(), strict=True))
 
     def steps_ms(self, last: int = HISTORY) -> dict[str, NDArray[np.float32]]:
         """Milliseconds of each stage in each of at most `last` steps, oldest first."""
-        size = min(last, self.steps, HISTORY)
-        return {name: ring.last(size) for name, ring in self._step_stage_ms.items()}
+        times = self._step_stage_ms.last(min(last, self.steps, HISTORY))
+        return dict(zip(self._step_stage_ms.rows, times, strict=True))
 
     # --- frames ------------------------------------------------------------------------------------------------------
 
     @property
     def stages(self) -> tuple[str, ...]:
         """Names in the order in which they first ran, which is the order of the frame."""
-        return tuple({**self._stage_ms, **self._frame})
+        return tuple({**self._stage_ms.rows, **self._frame})
 
     def frame_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
         """Milliseconds of whole frames, oldest first, at most `last` of them."""
         return self._recent(self._frame_ms, last)
 
     def stage_ms(self, name: str, last: int = HISTORY) -> NDArray[np.float32]:
-        return self._recent(self._stage_ms[name], last)
+        row = self._stage_ms.rows.get(name)
+        return np.zeros_like(self.frame_ms(last)) if row is None else self._recent(self._stage_ms, last)[row]
+
+    def mean_ms(self, last: int) -> dict[str, float]:
+        """Mean milliseconds per frame of each stage and of `OTHER`, over at most `last` frames."""
+        times = np.vstack((self._recent(self._stage_ms, last), self.other_ms(last)))
+        means = times.sum(axis=1) / max(times.shape[1], 1)
+        return dict(zip((*self._stage_ms.rows, OTHER), means.tolist(), strict=True))
 
     def other_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
         """Milliseconds of frames that lie in no stage, as `frame_ms` has them."""
-        return other_ms(self.frame_ms(last), (self.stage_ms(name, last) for name in self.stages))
+        return self.frame_ms(last) - self._recent(self._stage_ms, last).sum(axis=0)
 
     def records(self, last: int = HISTORY) -> list[FrameRecord]:
         """What else is known of the frames of `frame_ms`."""
@@ -195,8 +208,8 @@ class Profile:
 
     def last_run_ms(self, name: str) -> float:
         """Milliseconds of a stage in the latest frame in which it ran; 0 if it has not run recently."""
-        frame, ms = self._ran.get(name, (0, 0.0))
-        return ms if self.frames - frame < HISTORY else 0.0
+        times = self.stage_ms(name)
+        return float(times[np.flatnonzero(times)[-1:]].sum())
 
     # --- the last second, over which the panels average ----------------------------------------------------------------
 

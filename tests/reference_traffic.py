@@ -32,6 +32,19 @@ class Memory:
         return WORD * self._of_earlier[0], WORD * self._of_earlier[1]
 
 
+class Trace(Memory):
+    """Notes all accesses, in their order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all = list[tuple[str, int]]()
+
+    def read(self, array: str, at: int) -> None:
+        self.all.append((array, at))
+
+    write = read
+
+
 def index(memory: Memory, cells: Sequence[int], count: int) -> list[int]:
     """Sort the agents by their cell; return the order."""
     for slot in range(len(cells)):
@@ -64,11 +77,13 @@ def reorder(memory: Memory, order: Sequence[int], columns: int) -> None:
     memory.end_kernel()
 
 
-def interaction(memory: Memory, order: Sequence[int], cells: Sequence[int], columns: int, reach: int, observed: int) -> None:
+def interaction(memory: Memory, order: Sequence[int], cells: Sequence[int], columns: int, reach: int, observed: int,
+                results: Sequence[str] = ("avoidance_x", "avoidance_y", "next_update")) -> None:
     """Each agent reads what it observes of all agents in the cells around its own; all are due."""
     for k, me in enumerate(order):
         memory.read("order", k)
-        memory.read("next_update", me)
+        if "next_update" in results:
+            memory.read("next_update", me)
         row, column = divmod(cells[me], columns)
         for other_k, other in enumerate(order):
             other_row, other_column = divmod(cells[other], columns)
@@ -76,6 +91,50 @@ def interaction(memory: Memory, order: Sequence[int], cells: Sequence[int], colu
                 memory.read("order", other_k)
                 for each in range(observed):
                     memory.read(f"observed {each}", other)
-        for result in ("avoidance_x", "avoidance_y", "next_update"):
+        for result in results:
             memory.write(result, me)
+    memory.end_kernel()
+
+
+def move_apart(memory: Memory, agents: int) -> None:
+    """The second kernel of contact."""
+    for slot in range(agents):
+        for each in ("x", "y", "shift_x", "shift_y"):
+            memory.read(each, slot)
+        memory.write("x", slot)
+        memory.write("y", slot)
+    memory.end_kernel()
+
+
+def sight(memory: Memory, due: Sequence[bool], waits: Sequence[bool], walls: bool) -> None:
+    """Who is due looks for a goal, unless waiting; with walls the answer is read again."""
+    for slot, is_due in enumerate(due):
+        memory.read("id", slot)
+        for each in ("x", "y", "goal_x", "goal_y", "state") if is_due else ():
+            memory.read(each, slot)
+        if is_due and not waits[slot]:
+            memory.write("goal_visible", slot)
+        if is_due and walls:
+            memory.read("goal_visible", slot)
+    memory.end_kernel()
+
+
+def headings(memory: Memory, due: Sequence[bool]) -> None:
+    for slot, is_due in enumerate(due):
+        memory.read("id", slot)
+        for each in ("x", "y", "goal", "goal_x", "goal_y", "goal_visible", "heading_x", "heading_y") if is_due else ():
+            memory.read(each, slot)
+        for each in ("heading_x", "heading_y") if is_due else ():
+            memory.write(each, slot)
+    memory.end_kernel()
+
+
+def asks(memory: Memory, due: Sequence[bool], visible: Sequence[bool]) -> None:
+    """Who is due asks for a flow field, if the goal is out of sight."""
+    for slot, is_due in enumerate(due):
+        memory.read("id", slot)
+        if is_due:
+            memory.read("goal_visible", slot)
+            if not visible[slot]:
+                memory.read("goal", slot)
     memory.end_kernel()

@@ -8,6 +8,7 @@ import pytest
 from covering import covering_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts import load_script
 
 from crowd_demo.profile import Profile
 
@@ -33,6 +34,21 @@ def test_links_lead_somewhere() -> None:
                 linked = page.parent / path if path else page
                 assert linked.exists(), f"{page.name}: {path}"
                 assert not heading or heading in anchors(linked), f"{page.name}: {path}#{heading}"
+
+
+def test_its_table_is_written_from_a_report_and_tells_slower_from_faster_from_neither() -> None:
+    figures = load_script("tools/figures.py")
+    verdicts = dict(zip(figures.ROWS, itertools.cycle(("slower", "faster", "same")), strict=False))
+    times = {path: {"ms": {"value": 1.5}, "other": {"verdict": verdict, "ratio": {"value": 2.0, "low": 1.9, "high": 2.1}}}
+             for path, verdict in verdicts.items()}
+    rows = [{"technique": path, "step": time, "frame": time} for path, time in times.items()]
+    written = figures.worth({"rows": rows}, "a run").splitlines()
+    assert written[0] == "<!-- worth: a run -->" and written[-1] == "<!-- /worth -->"
+    assert written[3:6] == ["| sorted grid (off: brute force) | 1.50 -> 3 | 2 times (1.90-2.10) |",
+                            "| compiled blitter (off: pygame) |  | 2 times: it costs (1.90-2.10) |",
+                            "| SIMD lanes | 1.50 -> 3 | no difference (1.90-2.10) |"]
+    shown = figures.PART.search(README)[0].splitlines()
+    assert [row.split("|")[1] for row in shown[3:-1]] == [row.split("|")[1] for row in written[3:-1]]
 
 
 def test_every_python_file_that_a_page_names_exists() -> None:

@@ -11,14 +11,14 @@ import pytest
 from driven import without_progress
 
 from crowd_demo.host.files import UNFINISHED
-from crowd_demo.host.recording.saves import read_save, write_save
+from crowd_demo.host.recording.format import read_save, write_save
 
 ROOT = Path(__file__).parents[1]
 KILLED = 40  # times
 SAVES = f"""
 import os, random, signal, time
 from pathlib import Path
-from crowd_demo.host.recording.saves import read_save, write_save
+from crowd_demo.host.recording.format import read_save, write_save
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 

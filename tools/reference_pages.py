@@ -11,6 +11,7 @@ from textwrap import dedent
 from types import FunctionType, MethodType
 from typing import Any
 
+from crowd_demo.app.crowd.crowd_controls import Outcome
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, OptionGroup
 from crowd_demo.cli.main import load_command
 from crowd_demo.config.keys import key_text
@@ -18,7 +19,6 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.host import report
 from crowd_demo.host.recording.recording import Player
-from crowd_demo.measure.outcome import Outcome
 from crowd_demo.registry import entries
 from crowd_demo.registry.actions import HEADINGS
 from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS

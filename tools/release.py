@@ -40,7 +40,7 @@ SHORTER = {"--frames": "5", "--steps": "30", "--seeds": "1"}  # values of option
 WITHOUT_WINDOW = "--headless", "--frames", SHORTER["--frames"]
 SAVE = """from pathlib import Path
 from crowd_demo import Simulation, load_config
-from crowd_demo.host.recording.saves import write_save
+from crowd_demo.host.recording.format import write_save
 write_save(Path("crowd-0001.crowd"), Simulation(load_config("1k")).snapshot())"""  # for the README's `--load`
 LINK = re.compile(r"!?\[[^\[\]]*\]\(([^()\s]+)\)")
 MAX_S = 1800  # of one command, on a busy machine

@@ -115,7 +115,7 @@ def not_in_it(shown: Shown) -> Iterator[str]:
     if sim.tick:
         yield f"the screen was at tick {sim.tick}, this begins at tick 0"
     kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not (
-        isinstance(action, CONFIGURED) or getattr(action, "lasts", False)))
+        isinstance(action, CONFIGURED) or action.lasts))
     for kind in kinds:
         yield f"{NOT_IN_IT.get(kind, kind)}: not in this"
     if shown.unsaved:

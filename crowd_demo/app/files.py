@@ -34,8 +34,8 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs, list_maps
 from crowd_demo.host.child import ONE_THREAD, start
 from crowd_demo.host.files import free_name, replacing, why_unwritable
+from crowd_demo.host.recording.format import SUFFIX, Save, newest, read_save, write_save
 from crowd_demo.host.recording.recording import Recording, write_clip
-from crowd_demo.host.recording.saves import SUFFIX, Save, newest, read_save, write_save
 from crowd_demo.host.system import beside_frames, in_thread, lower_priority
 from crowd_demo.registry.texts import error_line, printable, reason
 from crowd_demo.render.camera import Camera

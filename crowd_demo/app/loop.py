@@ -37,8 +37,8 @@ from crowd_demo.config.memory import TooManyError
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.host.compiling.compilers import Compilers, helpers_that_fit, to_compile
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, build, building
-from crowd_demo.host.report import COLLECT_EVERY, Recorder, noting_collections
-from crowd_demo.host.system import Worker, compiling_beside_frames, in_thread
+from crowd_demo.host.report import COLLECT_EVERY, Recorder
+from crowd_demo.host.system import Worker, collect_young, compiling_beside_frames, in_thread
 from crowd_demo.measure.proof import DrawnView
 from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.navigation import label
@@ -90,13 +90,12 @@ class Loop:
 
     def run(self) -> None:
         try:
-            with noting_collections(self.program.sim.profile.note):
-                while self.program.running and self.frames_left and not self.opened and not self._is_played:
-                    self.frame()
-                    if self.program.running and not self.options.headless:
-                        self.end_window_frame()
-                if self.options.report:
-                    self.recorder.collect()
+            while self.program.running and self.frames_left and not self.opened and not self._is_played:
+                self.frame()
+                if self.program.running and not self.options.headless:
+                    self.end_window_frame()
+            if self.options.report:
+                self.recorder.collect()
         finally:
             self.program.techniques.switcher.close()
 
@@ -161,6 +160,8 @@ class Loop:
             self.presenter.present(self.events.mouse.resting_on)
         if program.techniques.switcher.busy:
             profile.note("compiling")
+        with profile.stage("garbage"):
+            collect_young()
         profile.end_frame(tick=program.sim.tick)
         program.crowd.timeline.frame_took(program.sim.tick, float(profile.frame_ms(1)[-1]))
         self._frame += 1

@@ -151,13 +151,11 @@ class Session:
 
     def _say_how_it_ended(self, program: Program) -> int:
         """Say how a replay went, what came of a scenario, and whether the recording was written; return an exit code."""
-        from crowd_demo.measure.outcome import asks, lines_of, outcome_of
-
         if self.player:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        elif self.options.headless and self.options.report != STDOUT and asks(program.sim):
-            print("\n".join(lines_of(outcome_of(program.sim))))
+        elif self.options.headless and self.options.report != STDOUT and (outcome := program.outcome):
+            print(*outcome.lines, sep="\n")
         broken = program.files.broken
         if broken:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
@@ -166,7 +164,7 @@ class Session:
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
         code = self.quitting.code or self._end_trace(code)
-        self.preferences.close()
+        self.preferences.save()
         self._leave_compiling(self.loop)
         if self.worker.busy or any(thread.busy for thread in self.compiling):
             end_process(code)
@@ -190,7 +188,7 @@ class Session:
 
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
-        self.preferences.close()
+        self.preferences.save()
         self._end_trace(FAILED)
         self._leave_compiling(self.loop, LAST_KERNEL_S)
 
@@ -250,7 +248,6 @@ class Session:
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
         from crowd_demo.host.report import report, write_report
-        from crowd_demo.measure.outcome import as_report, asks, outcome_of
 
         code = OK
         loop.program.files.finish(WRITE_S)
@@ -263,8 +260,8 @@ class Session:
                     content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
                     if self.player:
                         content["replay"] = self.player.report()
-                    if asks(loop.program.sim):
-                        content["outcome"] = as_report(outcome_of(loop.program.sim))
+                    if outcome := loop.program.outcome:
+                        content["outcome"] = outcome.report()
                     if self.options.why and not interrupted:
                         content["why"] = [figure._asdict() for figure in load("crowd_demo.extras.why:figures")(
                             loop.program.sim, self.options.why) if figure]

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crowd_demo.host.recording.format import Script
-    from crowd_demo.host.recording.saves import Save
+    from crowd_demo.host.recording.format import Save, Script
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ thread, which carries them out before its next step, so the window does not wait
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -13,7 +14,15 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.crowd_controls import ANSWER_KEYS, CrowdControls, Hawk, ShownAnswer, agents_of
+from crowd_demo.app.crowd.crowd_controls import (
+    ANSWER_KEYS,
+    CrowdControls,
+    Hawk,
+    Outcome,
+    ShownAnswer,
+    agents_of,
+    outcome_of,
+)
 from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Experiments, Question, TextDialog
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
@@ -133,6 +142,11 @@ class Program:
     def sim(self) -> Simulation:
         return self.crowd.sim
 
+    @property
+    def outcome(self) -> Outcome | None:
+        """What came of the scenario, if it asks a question."""
+        return outcome_of(self.sim) if any(event.end for event in self.sim.config.events) else None
+
     def tell_changes(self) -> None:
         """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""
         changed, self.crowd.changed = self.crowd.changed, []
@@ -144,6 +158,7 @@ class Program:
     def collect_news(self) -> None:
         """Take up what the parts have found out since the last frame: files that were written, and the meters' readings."""
         self.files.news()
+        self.preferences.save(time.monotonic())
         while self.preferences.news:
             self.notices.add(self.preferences.news.pop(0))
         if line := self.crowd.timeline.check.result_line(self.sim.dt):

@@ -29,12 +29,13 @@ from crowd_demo.cli.arguments import (
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.host.files import is_special
 from crowd_demo.host.shutdown import OK
+from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.stages import STAGES, stages_of
 from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
-    from crowd_demo.host.recording.format import Script
-    from crowd_demo.host.recording.saves import Save
+    from crowd_demo.host.recording.format import Save, Script
 
 HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
 SIZE = option("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720")
@@ -73,9 +74,12 @@ def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
 
 def run_mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes in how to run that argparse does not find: contradicting options, and files that cannot be written."""
+    stages = stages_of("step", STAGES)
     yield from found(
         (not args.render and not args.headless, "--no-render: only with --headless, for a window shows a picture"),
         (args.why and not args.report, "--why: only with --report"),
+        (args.why and args.why not in stages and not installed(),
+         f"--why: a step has no stage {args.why!r}; stages: {', '.join(stages)}"),
         (not args.render and args.screenshot, "--screenshot: there is no picture to save with --no-render"))
     if args.screenshot:
         mistakes = list(unwritable("--screenshot", args.screenshot))
@@ -95,7 +99,7 @@ def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
     overrides = overrides_of(args, "seed", "threads", "size", "fullscreen")
     if not args.load:
         return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config, None
-    from crowd_demo.host.recording.saves import Save, read_save, with_overrides
+    from crowd_demo.host.recording.format import Save, read_save, with_overrides
 
     saved = Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
     return saved.snapshot.config, saved

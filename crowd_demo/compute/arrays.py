@@ -32,25 +32,6 @@ def with_room(count: int) -> int:
     return count + count // 4
 
 
-class Occurring:
-    """Finds which numbers occur in a list. Owns its memory: NumPy would copy numbers of 32 bits to make indices of them."""
-
-    def __init__(self) -> None:
-        self._index = np.empty(0, np.intp)
-        self._occurs = np.zeros(0, bool)
-
-    def among(self, numbers: Ints, below: int) -> Bools:
-        """Return bool[below]: whether each number occurs among those, all less than `below`. Overwritten by the next call."""
-        if len(numbers) > len(self._index):
-            self._index = np.empty(with_room(len(numbers)), np.intp)
-        if below > len(self._occurs):
-            self._occurs = np.zeros(with_room(below), bool)
-        index, occurs = self._index[:len(numbers)], self._occurs[:below]
-        index[:], occurs[:] = numbers, False
-        occurs[index] = True
-        return occurs
-
-
 class Tally:
     """Counts how often each number occurs, like NumPy's `bincount`, which would copy numbers of 32 bits. Owns its memory."""
 

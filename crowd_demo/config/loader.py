@@ -19,6 +19,7 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import WIDEST, Config
 from crowd_demo.config.resources import beside, find_config, find_map, list_maps, text_of
+from crowd_demo.config.section import Section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.built_in import READ_PATHS
 from crowd_demo.registry.entries import load
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 MAX_LINES = 20  # that list mistakes
 _MISSING = object()
 Parsed = TypeVar("Parsed")
+Read = TypeVar("Read", bound=Section)
 
 
 class ConfigError(ValueError):
@@ -150,6 +152,19 @@ def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> tuple[
     if not isinstance(data, dict):
         raise ConfigError([Mistake(Location(str(path), 1), (), "must be lines of key: value")])
     return path, data, locations, mistakes
+
+
+def read_section(model: type[Read], name: str | Path,
+                 find: Callable[[str | Path], Path]) -> tuple[Read, dict[KeyPath, Location]]:
+    """Read a file that is one section; return it, and where each key stands. Raises ConfigError with every mistake."""
+    _, data, locations, mistakes = read_keys(name, find)
+    try:
+        found = model.model_validate(data)
+    except ValidationError as error:
+        mistakes += [Mistake(location_of(locations, key), key, text) for key, text in explain(error, model)]
+    if mistakes:
+        raise ConfigError(mistakes)
+    return found, locations
 
 
 def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, list[tuple[KeyPath, str]]]:

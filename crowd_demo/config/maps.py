@@ -348,14 +348,16 @@ def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
 
 # --- areas that touch ------------------------------------------------------------------------------------------------
 
-def label_areas(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Number the areas of touching tiles (8 neighbours) from 0 in reading order; -1 elsewhere, int32[H, W].
+def label_areas(marked: NDArray[np.bool_], corners: bool = True) -> NDArray[np.int32]:
+    """Number the areas of touching tiles from 0 in reading order; -1 elsewhere, int32[H, W].
+
+    With `corners` tiles also touch by a corner (8 neighbours), else by their sides alone (4).
 
     Works on runs, the stretches of marked tiles in a row, of which an area has fewer than tiles: O(tiles) to find them,
     O(runs log(runs)) to join them.
     """
     begin, end = _runs(marked)
-    first = _first_runs(begin.size, *_touching(begin, end, marked.shape[1] + 1))
+    first = _first_runs(begin.size, *_touching(begin, end, marked.shape[1] + 1, corners))
     _, area = np.unique(first, return_inverse=True)  # an area is named after its first run, and runs are in reading order
     labels = np.full(marked.shape, -1, np.int32)
     labels[marked] = np.repeat(area.astype(np.int32), end - begin)
@@ -368,10 +370,11 @@ def _runs(marked: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int3
     return np.flatnonzero(change == 1).astype(np.int32), np.flatnonzero(change == -1).astype(np.int32)
 
 
-def _touching(begin: NDArray[np.int32], end: NDArray[np.int32], row: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _touching(begin: NDArray[np.int32], end: NDArray[np.int32], row: int,
+              corners: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """(above, below): the numbers of each two runs that touch; `row` is the distance from a row to the next."""
-    low = np.searchsorted(end, begin + np.int32(row)).astype(np.int32)
-    count = np.searchsorted(begin, end + np.int32(row), side="right").astype(np.int32) - low
+    low = np.searchsorted(end, begin + np.int32(row), "left" if corners else "right").astype(np.int32)
+    count = np.searchsorted(begin, end + np.int32(row), "right" if corners else "left").astype(np.int32) - low
     above: NDArray[np.int32] = np.repeat(np.arange(begin.size, dtype=np.int32), count)
     below: NDArray[np.int32] = np.repeat(low + count - np.cumsum(count, dtype=np.int32), count)
     below += np.arange(below.size, dtype=np.int32)

@@ -24,7 +24,7 @@ LINK = 100  # bytes a link, while links are sorted
 LINKS = {"none": 0, "rope": 1, "column": 1, "cloth": 2}  # of an agent, by pattern
 TILE = 90  # bytes a tile: kinds, areas, ground, wall field
 FIELD_TILE = 1  # bytes a tile and flow field
-MAKING_TILE = 12  # bytes a tile and worker that makes flow fields
+MAKING_TILE = 12  # bytes a tile and worker that makes flow fields, and for the one that is made ahead
 MAKING_BYTES = 256 << 20  # so much for more than one worker
 PIXEL = 4  # bytes a pixel of the window
 OPEN_TILE = 64  # world units a tile where there is no map, about
@@ -73,7 +73,7 @@ def needed_bytes(config: Config, map_tiles: int, map_destinations: int) -> dict[
     tiles = map_tiles or int((config.world.width / OPEN_TILE + 1) * (config.world.height / OPEN_TILE + 1))
     fields = config.behaviour_settings.flow_fields(map_destinations)
     workers = os.cpu_count() or 1
-    making = min(workers * MAKING_TILE * tiles, max(MAKING_BYTES, MAKING_TILE * tiles)) if fields else 0
+    making = min((workers + 1) * MAKING_TILE * tiles, max(MAKING_BYTES, MAKING_TILE * tiles)) if fields else 0
     each = agent_bytes(config)
     return {"agents": config.agents * each, "life": (room_for(config) - config.agents) * each,
             key: tiles * (TILE + fields * FIELD_TILE) + making, "window": config.window.width * config.window.height * PIXEL}

@@ -63,18 +63,8 @@ def about(path: Path) -> str:
     return next((comment for comment in _comments(path) if not comment.startswith(NOTES)), "")
 
 
-def what_to_watch(path: Path) -> str:
-    """What its comment `# Watch: ...` says."""
-    return _noted(path, WATCH)
-
-
-def what_to_try(path: Path) -> tuple[str, str]:
-    """An action and what it does there, from its comment `# Try: ACTION, ...`; both are empty without one."""
-    action, _, what = _noted(path, TRY).partition(", ")
-    return action, what
-
-
-def _noted(path: Path, begin: str) -> str:
+def note_of(path: Path, begin: str) -> str:
+    """What its comment `# Watch: ...` or `# Try: ACTION, ...` says."""
     return next((comment.removeprefix(begin).strip() for comment in _comments(path) if comment.startswith(begin)), "")
 
 

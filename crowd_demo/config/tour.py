@@ -24,10 +24,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, ValidationError, create_model
+from pydantic import BeforeValidator, Field, create_model
 
-from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_keys
+from crowd_demo.config.explain import close_to
+from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_section
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
@@ -269,14 +269,7 @@ def load_tour(name_or_path: str | Path) -> Tour:
     The configurations that it opens are read too, so that none is found to be broken, or too large, in the middle of a
     talk.
     """
-    _, data, locations, mistakes = read_keys(name_or_path, find_tour)
-    tour = None
-    try:
-        tour = Tour.model_validate(data)
-    except ValidationError as error:
-        mistakes += [Mistake(location_of(locations, key), key, text) for key, text in explain(error, Tour)]
-    if tour is None or mistakes:
-        raise ConfigError(mistakes)
+    tour, locations = read_section(Tour, name_or_path, find_tour)
     for key, name, agents in _opened(tour):
         try:
             ReadConfig.read(name, [Override(Location(name), ("agents",), agents)] if agents else [])

@@ -182,8 +182,3 @@ def middle(times: Doubles) -> Doubles:
     """Return the middle 60 % of the sorted times: a queue has formed by then, and has not ended yet."""
     cut = int(len(times) * (1 - 0.6) / 2)
     return times[cut:len(times) - cut]
-
-
-def longest_gap(times: Doubles) -> float:
-    """Return the longest time between two that follow each other, s."""
-    return float(np.diff(times).max(initial=0.0))

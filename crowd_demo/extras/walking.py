@@ -7,14 +7,16 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
+from crowd_demo.compute.arrays import Bools, Doubles, Floats, Ints, Longs
 from crowd_demo.config.section import metres, per_square_metre
+from crowd_demo.grid import Grid
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.fundamental_diagram import FREE_SPEED, JAM, SQUARE, around, free_ground, ground_around, weidmann
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Walls
 
 Places = Floats | Doubles
+ROUNDING = 1 + 1e-5  # more than the error of a distance in float32, by which the grid finds pairs
 CROWDED = 48.0  # world units: crowding is counted in aligned squares of that side
 
 
@@ -34,26 +36,11 @@ def wants_to_walk(c: PeopleColumns) -> Bools:
     return (c.state != WAITING) & (c.state != QUEUING)
 
 
-def close_pairs(x: Floats, y: Floats, within: float) -> tuple[Longs, Longs, Doubles]:
-    """Return (one, other, distance) of all pairs nearer than `within`, each once.
-
-    People are sorted into squares of that size, and each is compared with those around.
-    """
-    columns = int(x.max(initial=0) / within) + 3
-    cell = (y / within).astype(np.int64) * columns + (x / within).astype(np.int64) + columns + 1
-    order = np.argsort(cell, kind="stable")
-    sorted_cell, rank = cell[order], np.empty(len(x), np.int64)
-    rank[order] = np.arange(len(x))
-    ones, others = [], []
-    for first, last, start in ((0, 1, rank + 1), (columns - 1, columns + 1, None)):  # the rest of a row, and the row below
-        begin = np.searchsorted(sorted_cell, cell + first, "left") if start is None else start
-        end = np.searchsorted(sorted_cell, cell + last, "right")
-        for step in range(int((end - begin).max(initial=0))):
-            one = np.flatnonzero(begin + step < end)
-            ones.append(one)
-            others.append(order[begin[one] + step])
-    none = np.zeros(0, np.int64)
-    one, other = np.concatenate([*ones, none]), np.concatenate([*others, none])
+def close_pairs(x: Floats, y: Floats, within: float) -> tuple[Ints, Ints, Doubles]:
+    """Return (one, other, distance) of all pairs nearer than `within`, each once; distances are float64."""
+    grid = Grid(within * ROUNDING, ((0, 0), (x.max(initial=0), y.max(initial=0))))
+    grid.update(x, y)
+    one, other = grid.pairs()
     distance = np.hypot(x[one].astype(float) - x[other], y[one].astype(float) - y[other])
     near = distance < within
     return one[near], other[near], distance[near]

@@ -22,8 +22,15 @@ from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, lane_of, lowest_set, select, set_lanes, splat
 from crowd_demo.compute.simd_memory import Contiguous, gather, has_compress, load, put_compressed, take_block
 from crowd_demo.grid.cells import Cells, Floor, cell_of
-from crowd_demo.grid.columns import add_values, no_sums, number_of_values, put_sums, read_columns
-from crowd_demo.grid.rules import PairRule, contribution
+from crowd_demo.grid.rules import (
+    PairRule,
+    add_values,
+    contribution,
+    no_sums,
+    number_of_values,
+    put_sums,
+    read_columns,
+)
 
 CHUNK = 256  # points that a worker takes at a time
 ALL, LATER, ANY = range(3)  # which neighbours are listed: all others, those of a higher index, or any point

@@ -7,21 +7,20 @@ unknown on this system is null. Times are milliseconds.
 Format:
 
 Comment lines (`#`) describe the slowest frame, and each frame has a row. Its columns are number, tick, steps,
-milliseconds of the frame, of each stage and outside all stages, counters, notes, and `slowest`: 1 for the slowest
-frame. Times are the shortest decimals that read as the same float32.
+milliseconds of the frame, of each stage and outside all stages, counters, notes, the cause of a long frame, and
+`slowest`: 1 for the slowest frame. Times are the shortest decimals that read as the same float32.
 """
 
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import json
 import mmap
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsFloat
 
@@ -43,8 +42,11 @@ COLLECT_EVERY = HISTORY // 2  # frames
 SECONDS = 1.0
 LEAST_FRAMES = 20  # where a second has fewer: there is no median frame of three
 UNLIKE = 0.1  # a counter is listed that differs from its median by more than this part of it
-SORT_STAGE = "reorder"
-LEAST_COLLECTION_MS = 0.1  # shorter garbage collections are not noted: there are several a second
+AROUND = 64  # frames of which a running median is taken
+LONG = 1.5  # times that: a longer frame is counted with its cause
+CAUSES = {"reorder": "sort", "paths": "prices and fields", "garbage": "garbage collection", "meters": "meters",
+          "hud": "HUD"}
+WAKE_UP = "thread wake-up"  # what makes any other stage long, as its work hardly changes: threads begin late, or wait
 
 
 class Frames(NamedTuple):
@@ -63,6 +65,20 @@ class Frames(NamedTuple):
     @property
     def slowest(self) -> int:
         return int(np.argmax(self.frame_ms))
+
+    def causes(self) -> list[str]:
+        """The cause of each long frame, "" for the others: the stage that took longest beyond its running median."""
+        found = []
+        for first in range(0, len(self.frame_ms), AROUND):
+            frames, *stages = (ms[first:first + AROUND] for ms in (self.frame_ms, *self.stage_ms.values()))
+            worst = np.subtract(stages, np.median(stages, axis=1, keepdims=True)).argmax(axis=0)
+            causes = np.array([CAUSES.get(stage, WAKE_UP) for stage in self.stage_ms])[worst]
+            found += np.where(frames > LONG * np.median(frames), causes, "").tolist()
+        return found
+
+    def long_frames(self) -> dict[str, int]:
+        """Long frames by cause."""
+        return dict(Counter(filter(None, self.causes())).most_common())
 
 
 class Recorder:
@@ -105,6 +121,7 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
         "optimizations": sim.optimizations.model_dump(mode="json"),  # the techniques at the end
         "state_hash": sim.state_hash(),  # of the last step
         "frame_ms": summary(times.frame_ms),  # `median`, `p95`, `p99` and `max` of whole frames
+        "long_frames": times.long_frames(),  # frames above 1.5 times the running median, counted by cause
         "phases_ms": {stage: median(ms) for stage, ms in times.stage_ms.items() if stage != OTHER},  # medians by stage
         "stages": stages(times),  # `median_ms`, `mean_ms`, `share`; the means add up to the mean frame
         "counters": dict(sim.profile.counters),  # of the last step and frame
@@ -191,12 +208,12 @@ def to_csv(frames: Frames, records: list[FrameRecord]) -> str:
     text.writelines(f"# {line}\n" for line in about_slowest(frames, records))
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["frame", "tick", "steps", "frame_ms", *(f"{stage}_ms" for stage in frames.stage_ms), *counters, "notes",
-                   "slowest"])
-    for index, record in enumerate(records):
+                   "cause", "slowest"])
+    for index, (record, cause) in enumerate(zip(records, frames.causes(), strict=True)):
         times = (frames.frame_ms[index], *(ms[index] for ms in frames.stage_ms.values()))
         rows.writerow([frames.first + index, record.tick, record.steps, *map(str, times),
                        *(record.counters.get(name, "") for name in counters), "; ".join(record.notes),
-                       int(index == frames.slowest)])
+                       cause, int(index == frames.slowest)])
     return text.getvalue()
 
 
@@ -205,14 +222,14 @@ def about_slowest(frames: Frames, records: list[FrameRecord]) -> list[str]:
     at, record = frames.slowest, records[frames.slowest]
     stages = (f"{stage} {excess_ms:+.2f} ({ms:.2f})" for stage, excess_ms, ms in stages_by_excess(frames)
               if round(excess_ms, 2) > 0)
-    is_sorted = SORT_STAGE in frames.stage_ms and frames.stage_ms[SORT_STAGE][at]
-    happened = ["a sort"] * bool(is_sorted) + list(record.notes)
+    long = (f"{cause} {count}" for cause, count in frames.long_frames().items())
     return [
         f"crowd-demo {__version__}: the last {len(records)} frames",
         f"slowest: frame {frames.first + at}, tick {record.tick}, {frames.frame_ms[at]:.2f} ms, {record.steps} steps; median: "
         f"{np.median(frames.frame_ms):.2f} ms, {np.median([other.steps for other in records]):g} steps",
         f"ms more than in the median frame (ms in this one): {', '.join(stages) or 'none'}",
-        f"happened in it: {'; '.join(happened) or 'nothing that is noted'}",
+        f"cause: {frames.causes()[at] or 'none'}; happened in it: {'; '.join(record.notes) or 'nothing that is noted'}",
+        f"frames above {LONG} times the running median, by cause: {', '.join(long) or 'none'}",
         f"counters unlike their median: {', '.join(unlike(record, records)) or 'none'}",
     ]
 
@@ -230,26 +247,3 @@ def unlike(slowest: FrameRecord, records: list[FrameRecord]) -> Iterator[str]:
         usual = float(np.median([record.counters[name] for record in records if name in record.counters]))
         if abs(value - usual) > UNLIKE * abs(usual):
             yield f"{name} {value:,.6g} ({usual:,.6g})"
-
-
-# --- what is noted ---------------------------------------------------------------------------------------------------
-
-@contextmanager
-def noting_collections(note: Callable[[str], None]) -> Iterator[None]:
-    """Note Python's garbage collections while this lasts."""
-    began_s = 0.0
-
-    def collected(phase: str, info: Mapping[str, int]) -> None:
-        nonlocal began_s
-        if phase == "start":
-            began_s = time.perf_counter()
-        else:
-            ms = (time.perf_counter() - began_s) * 1e3
-            if ms >= LEAST_COLLECTION_MS:
-                note(f"garbage collection of generation {info['generation']}: {ms:.2f} ms")
-
-    gc.callbacks.append(collected)
-    try:
-        yield
-    finally:
-        gc.callbacks.remove(collected)

@@ -24,9 +24,7 @@ from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Comparison,
-    Finished,
     block_lengths,
-    collect,
     compare,
     compare_stage,
     interleave,
@@ -34,10 +32,11 @@ from crowd_demo.measure.comparison import (
     without,
 )
 from crowd_demo.measure.crowd_variant import DRAW, CrowdVariant, Picture, all_pairs_s
-from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
+from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, mapped, with_progress
 from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
-from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value
+from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value, load
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn, kind_of, strongest
+from crowd_demo.render.hud.card import CardRow
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -48,6 +47,7 @@ MAX_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 REORDER = "reorder."  # how the paths of the techniques begin whose effect comes much later, in another order of memory
+WHY, WHY_STEPS = "crowd_demo.extras.why:compared", 20
 AS_SHOWN = "The second time is the first one times the factor, the median ratio of interleaved runs."
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
           **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
@@ -103,12 +103,12 @@ class ThreeCrowds:
         """Copy the crowd from the snapshot `start`, whose configuration gives techniques, view and window size."""
         self.start = start
         self._picture = picture
-        self._variants: dict[str, CrowdVariant] = {}
+        self.variants: dict[str, CrowdVariant] = {}
 
     @property
     def present(self) -> Simulation:
         """The crowd with the present techniques, once it is built."""
-        return self._variants[PRESENT].sim
+        return self.variants[PRESENT].sim
 
     def options(self, others: Values) -> Optimizations:
         return with_values(self.start.config.optimizations, {**self.start.techniques, **others})
@@ -127,28 +127,24 @@ class ThreeCrowds:
         for name in (PRESENT, AGAIN, OTHER):
             yield Slice(f"building three crowds of {self.start.agents:,} agents", 0)
             sim = Simulation.from_snapshot(self.start)
-            self._variants[name] = CrowdVariant(sim, Picture(sim) if self._picture else None)
+            self.variants[name] = CrowdVariant(sim, Picture(sim) if self._picture else None)
 
     def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
         """Compare with the others; yield how much is done, 0 to 1, after each slice."""
         start = self.start._replace(tick=self._first_tick(others), drift=math.inf)  # a sort is due as soon as one may be
         if any(path.startswith(REORDER) for path in others):
             start = unsorted(start)
-        for name, variant in self._variants.items():
+        for name, variant in self.variants.items():
             variant.sim.restore(start._replace(techniques={**start.techniques, **others}) if name == OTHER else start)
             yield 0.0
         all_s = 0.0
-        for variant in self._variants.values():
+        for variant in self.variants.values():
             variant.run(1)  # makes what is made once, such as flow fields
             yield 0.0
             all_s += sum(float(ms.sum()) for ms in variant.run(1).frame.times_ms.values()) * 1e-3
             yield 0.0
-        lengths = limits.blocks(all_s)
-        turns: list[Finished[BlockTimes]] = []
-        for turn in interleave(self._variants, lengths, limits.warm_up(all_s)):
-            turns.append(turn)
-            yield len(turns) / ((len(lengths) + 1) * len(self._variants))
-        return self._found(others, collect(self._variants, turns))
+        timing = interleave(self.variants, limits.blocks(all_s), limits.warm_up(all_s))
+        return self._found(others, (yield from mapped(timing, lambda turn: turn.part)))
 
     def _first_tick(self, others: Values) -> int:
         """The next tick at which every crowd that sorts every so many steps does so."""
@@ -157,7 +153,7 @@ class ThreeCrowds:
         return -(-self.start.tick // together) * together
 
     def _found(self, others: Values, measured: Mapping[str, Sequence[BlockTimes]]) -> Versus:
-        hashes = {name: variant.sim.state_hash() for name, variant in self._variants.items()}
+        hashes = {name: variant.sim.state_hash() for name, variant in self.variants.items()}
         frames = {name: whole_steps(blocks) for name, blocks in measured.items()}
         steps = {name: [without(block, DRAW) for block in blocks] for name, blocks in frames.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
@@ -235,6 +231,8 @@ class Measurement(_OfTechniques):
         super().__init__(start, compile_for, picture, limits)
         self.path, self.value, self.other = path, start.techniques[path], other
         self.found: Versus | None = None
+        self.why: Sequence[CardRow] = ()  # of this stage: the present value first
+        self.stage = "interaction" if path.startswith(REORDER) else BY_PATH[path].stage
 
     @property
     def done(self) -> bool:
@@ -249,6 +247,11 @@ class Measurement(_OfTechniques):
         for text in self._compile_for(crowds.options({})):
             yield Slice(text, 0)
         self.found = yield from self._compared(crowds, self.path, self.other)
+        if not (is_drawn(BY_PATH[self.path]) or crowds.present.on_gpu):
+            sims = [crowds.variants[name].sim for name in (PRESENT, OTHER)]
+            for rows in load(WHY)(sims, self.stage, min(self.found.steps, WHY_STEPS)):
+                self.why = tuple(rows)
+                yield Slice("finding out why", 1.0)
 
     def comparisons(self) -> dict[str, Comparison]:
         """The technique's stage, if it ran in all crowds, the step and the frame; empty until the measurement is over."""
@@ -264,12 +267,16 @@ class Measurement(_OfTechniques):
                          [(name, *found.cells()) for name, found in self.comparisons().items()])
 
     def notes(self) -> Sequence[str]:
-        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other)] if self.found else []
+        return [CROWDS[self.found.crowd], AS_SHOWN, *memory_note(self.path, self.value, self.other), *[
+            f"{self.stage}, {hud_word(self.value)} | {hud_word(self.other)}:"] * bool(self.why), *(
+                f"{row.name}: {' | '.join(dict.fromkeys(row[1:3]))}" for row in self.why)] if self.found else []
 
     def record(self) -> dict[str, object]:
         """The present value against the other one, if it was measured to its end."""
+        why = [{"name": row.name, "value": row.before, "other": row.after, "source": row.source} for row in self.why]
         return {**self._head("measurement"), "technique": self.path, "value": self.value, "other": self.other,
-                "complete": self.done, **(self.found.record() if self.found else {})}
+                "complete": self.done, **(self.found.record() if self.found else {}),
+                "explained_stage": self.stage, "why": why}
 
 
 # --- each technique --------------------------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Generator, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats
+from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.statistics import (
     LEAST_BLOCKS,
     NARROW,
@@ -42,7 +43,6 @@ Outcome = TypeVar("Outcome")
 Outcome_co = TypeVar("Outcome_co", covariant=True)
 Costs = Mapping[str, Cost]  # by stage
 LONGEST = 10  # steps of a block
-WARM_UP = -1  # the number of the block that warms up
 MEAN_OF_DUE = ("candidates_per_agent", "neighbours_per_agent", "found_mean")  # counters that are a mean over agents
 
 
@@ -91,35 +91,20 @@ def _beside(rare: Sequence[str], block: BlockTimes) -> dict[str, Floats]:
     return {**block.frame.times_ms, "step": block.frame.times_ms["step"] - sum(apart.values(), np.float32(0)), **apart}
 
 
-class Finished(NamedTuple, Generic[Outcome]):
-    """One variant has finished one block, which gave this."""
-
-    block: int  # from 0 on; `WARM_UP` does not count
-    name: str
-    outcome: Outcome
-
-
 def interleave(variants: Mapping[str, Variant[Outcome]], lengths: Sequence[int], warm_up: int = 0,
-               seed: int = 0) -> Iterator[Finished[Outcome]]:
-    """Run one block of `warm_up` steps with each variant, then one of each length; yield after every block of every variant.
+               seed: int = 0) -> Generator[Slice, None, dict[str, list[Outcome]]]:
+    """Run one block of `warm_up` steps with each variant, then one of each length.
 
-    To stop, do not ask for the next turn.
+    Yield after every block of every variant, and return the outcomes of each variant without the block that warms up.
     """
     rng = random.Random(seed)
-    blocks = [(WARM_UP, warm_up)] * bool(warm_up) + list(enumerate(lengths))
-    for number, steps in blocks:
-        for name in rng.sample(list(variants), len(variants)):
-            yield Finished(number, name, variants[name].run(steps))
-
-
-def collect(variants: Iterable[str], turns: Iterable[Finished[Outcome]]) -> dict[str, list[Outcome]]:
-    """The outcomes of each variant, block by block: of blocks that all have finished, without the one that warms up."""
+    blocks = [warm_up] * bool(warm_up) + list(lengths)
     found: dict[str, list[Outcome]] = {name: [] for name in variants}
-    for block, name, outcome in turns:
-        if block != WARM_UP:
-            found[name].append(outcome)
-    finished = min(map(len, found.values()), default=0)
-    return {name: outcomes[:finished] for name, outcomes in found.items()}
+    for number, steps in enumerate(blocks):
+        for turn, name in enumerate(rng.sample(list(variants), len(variants)), 1):
+            found[name].append(variants[name].run(steps))
+            yield Slice(name, (number + turn / len(variants)) / len(blocks))
+    return {name: outcomes[bool(warm_up):] for name, outcomes in found.items()}
 
 
 def block_lengths(steps: int) -> list[int]:

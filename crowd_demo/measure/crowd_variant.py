@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 import pygame
@@ -18,7 +17,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 from crowd_demo.profile import HISTORY, OTHER
 from crowd_demo.registry.entries import Value
-from crowd_demo.render.camera import Camera
+from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sprites.pixels import plain_surface
@@ -27,29 +26,26 @@ STEP, DRAW = "step", "draw"
 PAIR_NS = {True: 0.1, False: 1.0}  # with lanes and without: 36 and 390 ms for 20k birds on two threads
 
 
-class Drawn(Protocol):
-    """A picture that a variant draws after each step."""
-
-    def draw(self) -> pygame.Surface: ...
-
-
 class Picture:
     """The configuration's first view, drawn into memory; as large as the window if no size is given. Needs no display."""
 
     def __init__(self, sim: Simulation, scene: Scene | None = None, size: tuple[int, int] | None = None) -> None:
         config, walls = sim.config, sim.terrain.walls
         size = size or (config.window.width, config.window.height)
-        self.scene, self.surface = scene or Scene(sim, config, assets_folder()), plain_surface(size)
+        self.sim, self.scene, self.surface = sim, scene or Scene(sim, config, assets_folder()), plain_surface(size)
         self.camera = Camera((float(walls.width), float(walls.height)), size)
         self.camera.show(config.camera)
+        self.frozen: Rect | None = None
+        self.alpha = 0.0
 
     def draw(self) -> pygame.Surface:
-        self.scene.sim.prepare_picture()
-        self.scene.draw(self.surface, self.camera)
+        with self.scene.showing(self.sim):
+            self.sim.prepare_picture()
+            self.scene.draw(self.surface, self.camera, self.frozen, self.alpha)
         return self.surface
 
 
-def picture_hash(picture: Drawn) -> str:
+def picture_hash(picture: Picture) -> str:
     """Hash of the picture as it would be drawn now: 32 hex digits."""
     return hashlib.blake2b(picture.draw().get_buffer().raw, digest_size=16).hexdigest()
 
@@ -57,7 +53,7 @@ def picture_hash(picture: Drawn) -> str:
 class CrowdVariant:
     """Each frame makes a step of `sim` and draws `picture`, if there is one. Nothing else may step `sim` meanwhile."""
 
-    def __init__(self, sim: Simulation, picture: Drawn | None = None) -> None:
+    def __init__(self, sim: Simulation, picture: Picture | None = None) -> None:
         self.sim, self.picture = sim, picture
 
     def run(self, steps: int) -> BlockTimes:

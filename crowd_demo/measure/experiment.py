@@ -9,8 +9,8 @@ JSON, written by `--report` of `sweep`, `ablate`, `largest`, `validate` and othe
 `step_ms`, `stages_ms`, `counters` and `state_hash`. For the step and each stage it has an estimate: `ms`, `ratio` and
 `noise`, each `{value, low, high}` with null for an unknown value, and `verdict`: `faster`, `slower`, `no difference`
 or `unknown`. In `measurement` and `ablation` `ms` is the time with the current value. The `other` value is compared with
-it for the `step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). Experiments have
-`complete`: false if stopped early.
+it for the `step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). In `sweep` and
+`measurement` `why` has figures of a stage. Experiments have `complete`: false if stopped early.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ Compile = Callable[[Optimizations], Iterator[str]]
 """Compiles the kernels that these techniques need, one after the other; yields a line before each."""
 
 Part = TypeVar("Part")
+Made = TypeVar("Made")
 Result = TypeVar("Result")
 
 
@@ -86,7 +87,7 @@ def with_progress(parts: Generator[float, None, Result], text: str, done: float 
     return mapped(parts, lambda part: Slice(text, done + part * share))
 
 
-def mapped(parts: Generator[Part, None, Result], made: Callable[[Part], Slice]) -> Generator[Slice, None, Result]:
+def mapped(parts: Generator[Part, None, Result], made: Callable[[Part], Made]) -> Generator[Made, None, Result]:
     """Yield what is made of each slice of a part; return what the part returns."""
     while True:
         try:

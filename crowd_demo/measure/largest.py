@@ -12,7 +12,7 @@ rungs have one model: what chooses a model has its present value on each, or the
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ LONGEST_SIDE = 65_536.0  # of a world
 USUAL_TRIES = 10  # of a search
 NEVER = Interval(math.inf, math.inf, math.inf)
 PRECISION = 0.02  # of the largest number: less than the noise of a measurement
-Search = Generator[int, bool, int]
+Fits = Callable[[int], Generator[Slice, None, bool]]  # whether a number fits, found in slices
 COLUMNS = ("techniques", "agents", "step ms", "draw ms", "frame ms", "95%", "times")
 HOW_TO_READ = (f"The largest crowd whose median frame takes at most {LIMIT_MS:.1f} ms ({FPS} FPS), in a world that grows"
                " with it. Times: relative to the line above.")
@@ -56,10 +56,6 @@ class Measured(NamedTuple):
     step: Interval
     draw: Interval
     frame: Interval  # with as many steps as fall into it
-
-    @property
-    def fits(self) -> bool:
-        return self.frame.value <= LIMIT_MS
 
 
 class Answer(NamedTuple):
@@ -111,18 +107,18 @@ class Largest:
         self.done = True
 
     def _search(self, rung: Rung, start: int, number: int) -> Generator[Slice, None, Answer]:
-        found: dict[int, Measured] = {}
-        search, text = largest_number(start, self._most), ""
-        try:
-            agents = next(search)
-            while True:
-                part = (number + min(len(found) / USUAL_TRIES, 1)) / len(self.rungs)
-                config = crowd_of(self.config, agents).model_copy(update={"optimizations": rung.options})
-                measured = yield from with_progress(measure(config), f"{rung.name}: {agents:,} agents?{text}", part, 0)
-                found[agents], text = measured, f" ({agents:,} took {measured.frame.value:.1f} ms)"
-                agents = search.send(measured.fits)
-        except StopIteration as end:
-            return Answer(rung, found.get(end.value), self._bound if end.value == self._most else "")
+        found: list[Measured] = []
+
+        def fits(agents: int) -> Generator[Slice, None, bool]:
+            part = (number + min(len(found) / USUAL_TRIES, 1)) / len(self.rungs)
+            config = crowd_of(self.config, agents).model_copy(update={"optimizations": rung.options})
+            last = "".join(f" ({each.agents:,} took {each.frame.value:.1f} ms)" for each in found[-1:])
+            found.append((yield from with_progress(measure(config), f"{rung.name}: {agents:,} agents?{last}", part, 0)))
+            return found[-1].frame.value <= LIMIT_MS
+
+        largest = yield from largest_number(start, self._most, fits)
+        measured = next((each for each in reversed(found) if each.agents == largest), None)
+        return Answer(rung, measured, self._bound if largest == self._most else "")
 
     def table(self) -> TextTable:
         """In the order of the search; each rung beside the one below it."""
@@ -212,8 +208,8 @@ def measured_of(agents: int, blocks: Sequence[TimedBlock], rate: float) -> Measu
 
 # --- the search ------------------------------------------------------------------------------------------------------
 
-def largest_number(start: int, most: int, precision: float = PRECISION) -> Search:
-    """Yield numbers from 1 to `most`, be sent whether each fits, and return the largest that does; 0 if none does.
+def largest_number(start: int, most: int, fits: Fits, precision: float = PRECISION) -> Generator[Slice, None, int]:
+    """Return the largest number from 1 to `most` that fits; 0 if none does.
 
     Bracket it by doubling or halving, then bisect. If a number fits, so do all below it. The least that does not fit is at
     most `precision` above the answer, or 1. It is asked a second time, and if it fits then the search goes on above: other
@@ -221,28 +217,28 @@ def largest_number(start: int, most: int, precision: float = PRECISION) -> Searc
     """
     low, number = 0, min(max(start, 1), most)
     while True:
-        low, high = yield from _bracket(low, number, most)
-        low, high = yield from _bisect(low, high, precision)
-        if high > most or not (yield high):
+        low, high = yield from _bracket(low, number, most, fits)
+        low, high = yield from _bisect(low, high, precision, fits)
+        if high > most or not (yield from fits(high)):
             return low
         low, number = high, min(2 * high, most)
 
 
-def _bracket(low: int, number: int, most: int) -> Generator[int, bool, tuple[int, int]]:
+def _bracket(low: int, number: int, most: int, fits: Fits) -> Generator[Slice, None, tuple[int, int]]:
     """A number that fits, and a larger one that does not; 0 always fits, and what is above `most` does not."""
     high = most + 1
     while low < number < high:
-        if (yield number):
+        if (yield from fits(number)):
             low, number = number, min(2 * number, most)
         else:
             high, number = number, number if low else number // 2
     return low, high
 
 
-def _bisect(low: int, high: int, precision: float) -> Generator[int, bool, tuple[int, int]]:
+def _bisect(low: int, high: int, precision: float, fits: Fits) -> Generator[Slice, None, tuple[int, int]]:
     while high - low > max(precision * low, 1):
         middle = _between(low, high)
-        if (yield middle):
+        if (yield from fits(middle)):
             low = middle
         else:
             high = middle

@@ -18,12 +18,11 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
-import pygame
 
-from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs, Words
+from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.crowd_variant import CrowdVariant
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
 from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
@@ -218,43 +217,12 @@ def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
 
 def hash_of(sim: Simulation) -> Generator[None, None, str]:
     """`Simulation.state_hash`, a column at a time."""
-    return (yield from _hash_of(sim.agents.matrix[:, :sim.agents.count], sim.tick, sim.agents.handles.limit))
-
-
-def _hash_of(columns: Ints, tick: int, limit: int) -> Generator[None, None, str]:
-    """The hash of columns, of which the first has ids below the limit."""
-    digest, order = begun_hash(tick, columns.shape[1]), in_order(columns[0], limit)
+    columns = sim.agents.matrix[:, :sim.agents.count]
+    digest, order = begun_hash(sim.tick, sim.agents.count), in_order(columns[0], sim.agents.handles.limit)
     for column in columns:
         yield
         digest.update(np.ascontiguousarray(column[order]).data)
     return digest.hexdigest()
-
-
-class SameTickHashes:
-    """The state hashes of crowds at the same tick, made in parts while they go on: `found`, and the tick."""
-
-    def __init__(self, *sims: Simulation) -> None:
-        self.found, self.tick = tuple[str, ...](), -1
-        self._sims = sims
-        self._copies: list[Ints] = []
-
-    def parts(self) -> Iterator[None]:
-        """Copy the crowds, and hash the copies; or at first provide memory. All are at one tick before each part."""
-        if [copy.shape for copy in self._copies] != [sim.agents.matrix.shape for sim in self._sims]:
-            self._copies = [np.empty_like(sim.agents.matrix) for sim in self._sims]
-            for copy in self._copies:
-                yield from touch(copy)
-            return
-        tick, copied = self._sims[0].tick, list[tuple[Ints, int]]()
-        for copy, sim in zip(self._copies, self._sims, strict=True):
-            count = sim.agents.count
-            copy[:, :count] = sim.agents.matrix[:, :count]
-            copied.append((copy[:, :count], sim.agents.handles.limit))
-        hashes = []
-        for columns, limit in copied:
-            yield
-            hashes.append((yield from _hash_of(columns, tick, limit)))
-        self.found, self.tick = tuple(hashes), tick
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------
@@ -270,18 +238,12 @@ class DrawnView(NamedTuple):
         return self._replace(camera=self.camera.band(0, self.camera.size[1]))
 
 
-class SharedPicture:
+class SharedPicture(Picture):
     """A copy of a crowd, drawn by the program's own scene, which meanwhile draws nothing else."""
 
     def __init__(self, view: DrawnView, sim: Simulation) -> None:
-        self._view, self._sim, self._surface = view, sim, plain_surface(view.camera.size)
-
-    def draw(self) -> pygame.Surface:
-        scene, camera, frozen, alpha = self._view
-        with scene.showing(self._sim):
-            self._sim.prepare_picture()
-            scene.draw(self._surface, camera, frozen, alpha)
-        return self._surface
+        self.sim, self.surface = sim, plain_surface(view.camera.size)
+        self.scene, self.camera, self.frozen, self.alpha = view
 
 
 class Pictures(ProofInParts):
@@ -305,17 +267,13 @@ class Pictures(ProofInParts):
             drawn = []
             for values, digest in zip(self._values, digests, strict=True):
                 set_values(replica.optimizations, values)
-                drawn.append(self._draw(replica, camera))
+                picture = SharedPicture(self._view._replace(camera=camera), replica)
+                drawn.append(frame_of(picture.draw()) & np.uint32(0xFFFFFF))
                 digest.update(drawn[-1].data)
                 ordered &= replica.optimizations.depth != "off"
                 yield
             pixels, differing = pixels + drawn[0].size, differing + int((drawn[0] != drawn[1]).sum())
         self.finding = _pictures_finding(differing / max(pixels, 1), [digest.hexdigest() for digest in digests], ordered)
-
-    def _draw(self, replica: Simulation, camera: Camera) -> Words:
-        """Draw the copy: uint32[height, width]."""
-        picture = SharedPicture(self._view._replace(camera=camera), replica)
-        return frame_of(picture.draw()) & np.uint32(0xFFFFFF)
 
 
 def bands(camera: Camera) -> Iterator[Camera]:

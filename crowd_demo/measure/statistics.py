@@ -67,17 +67,10 @@ def cost_of(blocks: Sequence[Floats]) -> Cost:
     table = np.zeros((len(blocks), max(map(len, blocks), default=0)))
     for row, times in zip(table, blocks, strict=True):
         row[:len(times)] = times
-    return costs_in(table, sum(map(len, blocks)))
-
-
-def costs_in(table: Doubles, steps: int) -> Cost:
-    """The same for float64[..., blocks, steps of a block], filled up with zeros; there are `steps` in all blocks."""
-    ordered = np.sort(np.where(table > 0, table, math.inf), axis=-1)
-    counts = (table > 0).sum(axis=-1)
-    total = counts.sum(axis=-1, keepdims=True)
-    usual = _middle(np.sort(ordered.reshape(*table.shape[:-2], -1), axis=-1), total[..., 0])[..., None]
-    ran = counts > 0
-    return Cost(np.where(ran, _middle(ordered, counts), usual) * (total / max(steps, 1)), ran)
+    ordered, counts = np.sort(np.where(table > 0, table, math.inf), axis=1), (table > 0).sum(axis=1)
+    ran, total = counts > 0, counts.sum(keepdims=True)
+    usual = _middle(np.sort(ordered.reshape(1, -1)), total)
+    return Cost(np.where(ran, _middle(ordered, counts), usual) * (total / max(sum(map(len, blocks)), 1)), ran)
 
 
 def _middle(ordered: Doubles, counts: Longs) -> Doubles:

@@ -62,6 +62,7 @@ _KNOWN = (
     StageText("blit", "draw", (230, 159, 0), "draws the agents"),
     StageText("overlays", "present", (80, 44, 44), "draws the overlays"),
     StageText("events", "present", (185, 125, 155), "reads keys, mouse and window"),
+    StageText("garbage", "present", (255, 219, 210), "collects Python's garbage, at the end of a frame"),
     StageText("meters", "present", (120, 80, 75),
               "measures errors and the order in memory on a sample, in some frames"),
     StageText("proof", "present", (205, 170, 195),
@@ -75,7 +76,7 @@ _KNOWN = (
 
 # Listed whether they run or not, since any crowd can have them: so no row moves when a technique is switched.
 EVERYWHERE = ("index", "reorder", "query", "interaction", "move", "culling grid", "cull", "depth", "ground", "blit",
-              "overlays", "events", "meters", "proof", "hud", "flip", "other")
+              "overlays", "events", "garbage", "meters", "proof", "hud", "flip", "other")
 
 STAGES: dict[str, StageText] = {stage.name: stage for stage in _KNOWN}  # in the order in which they are stacked
 

@@ -20,7 +20,7 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.grid.cells import Cells
 from crowd_demo.render.camera import Rect, clamp
 from crowd_demo.render.drawing import Bounds, Moving, within
-from crowd_demo.sim.neighbours.grid import AgentGrid
+from crowd_demo.sim.neighbours.structure import AgentGrid
 
 
 class CellRange(NamedTuple):

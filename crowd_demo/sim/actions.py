@@ -30,14 +30,10 @@ Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
 
 
 class Action(Protocol):
-    """Something done to a crowd from outside. `about` says in a few words what changed.
+    """Something done to a crowd from outside."""
 
-    One that changes the world, whoever is in it, has `lasts = True` beside `about`: a restart does it again at tick 0,
-    before anybody is born. It must not read agents then, and all that it changes must be in the files of a saved
-    scenario (app/files.py).
-    """
-
-    about: ClassVar[str]
+    about: ClassVar[str] = ""
+    lasts: ClassVar[bool] = False
 
     def apply(self, world: World) -> None:
         """Change the crowd. Raises ValueError when that is impossible, and changes nothing then."""
@@ -56,23 +52,27 @@ Made = TypeVar("Made", bound=Action)
 ACTIONS: dict[str, type[Action]] = {}
 
 
-def action(name: str) -> Callable[[Kind], Kind]:
-    """Register a dataclass as the action of that name. Raises ValueError for a name that is taken."""
+def action(name: str, about: str, lasts: bool = False) -> Callable[[Kind], Kind]:
+    """Register a dataclass as the action of that name; `about` says in a few words what changed.
+
+    One that changes the world, whoever is in it, `lasts`: a restart does it again at tick 0, before anybody is born. It
+    must not read agents then, and all that it changes must be in the files of a saved scenario (app/files.py). Raises
+    ValueError for a name that is taken.
+    """
     def register(kind: Kind) -> Kind:
         if name in ACTIONS:
             raise ValueError(f"there is an action {name!r} already")
-        ACTIONS[name] = kind
+        ACTIONS[name], kind.about, kind.lasts = kind, about, lasts
         return kind
     return register
 
 
-@action("populate")
+@action("populate", "the number of agents changed")
 @dataclass(frozen=True)
-class Populate:
+class Populate(Action):
     """Add or remove agents until there are `count`. Raises ValueError for more than fit into memory."""
 
     count: Annotated[int, Field(ge=0, le=MAX_AGENTS)]
-    about: ClassVar[str] = "the number of agents changed"
 
     def apply(self, world: World) -> None:
         world.populate(self.count)
@@ -81,14 +81,13 @@ class Populate:
         return (Populate(world.agents.count),) if world.agents.count != self.count else ()
 
 
-@action("switch")
+@action("switch", "a technique was switched")
 @dataclass(frozen=True)
-class Switch:
+class Switch(Action):
     """Give a technique a value. Raises ValueError for one that it cannot have."""
 
     path: str
     value: Value
-    about: ClassVar[str] = "a technique was switched"
 
     def apply(self, world: World) -> None:
         world.options.set(self.path, self.value)
@@ -98,23 +97,21 @@ class Switch:
         return (Switch(self.path, before),) if before != self.value else ()
 
 
-@action("set_walls")
+@action("set_walls", "the walls changed", lasts=True)
 @dataclass(frozen=True)
-class SetWalls:
+class SetWalls(Action):
     """Build (or tear down) walls on tiles [left, top, right, bottom)."""
 
     rectangle: tuple[Tile, Tile, Tile, Tile]
     wall: bool
-    about: ClassVar[str] = "the walls changed"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         world.set_walls(self.rectangle, self.wall)
 
 
-@action("place")
+@action("place", "an agent was put elsewhere")
 @dataclass(frozen=True)
-class Place:
+class Place(Action):
     """Put the agent with that id at a place, such as a hawk under the pointer, out of walls and into the world.
 
     Raises ValueError if no agent has the id.
@@ -123,7 +120,6 @@ class Place:
     id: Annotated[int, Field(ge=0, le=2**31 - 1)]
     x: Coordinate
     y: Coordinate
-    about: ClassVar[str] = "an agent was put elsewhere"
 
     def apply(self, world: World) -> None:
         slot = int(world.agents.handles.slots_of(np.array([self.id]))[0])

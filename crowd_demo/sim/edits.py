@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,9 +39,9 @@ GoalNumber = Annotated[int, Field(ge=0, le=MAX_GOALS - 1)]
 Count = Annotated[int, Field(ge=0, le=MAX_AGENTS)]
 
 
-@action("paint_walls")
+@action("paint_walls", "the walls changed", lasts=True)
 @dataclass(frozen=True)
-class PaintWalls:
+class PaintWalls(Action):
     """Build walls on tiles, or tear them down; tiles outside the map are ignored.
 
     People step out of new walls; those for whom no free tile is near are removed, and come back when it is undone.
@@ -48,8 +49,6 @@ class PaintWalls:
 
     runs: tuple[Run, ...]
     wall: bool
-    about: ClassVar[str] = "the walls changed"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         world.paint_walls(self.runs, self.wall)
@@ -64,9 +63,9 @@ class PaintWalls:
         return (back, PutBack.of(world, np.sort(columns.id[lost]))) if len(lost) else (back,)
 
 
-@action("set_goal")
+@action("set_goal", "a destination changed", lasts=True)
 @dataclass(frozen=True)
-class SetGoal:
+class SetGoal(Action):
     """Put a destination onto a tile, back to where it was at the start (-2), or take it away (-1).
 
     The number is that of a destination, or the next one: then there is one more. Raises ValueError where that cannot be.
@@ -74,8 +73,6 @@ class SetGoal:
 
     number: GoalNumber
     tile: Annotated[int, Field(ge=AT_FIRST, le=2**31 - 1)]
-    about: ClassVar[str] = "a destination changed"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         world.set_goal(self.number, self.tile)
@@ -87,15 +84,13 @@ class SetGoal:
         return (SetGoal(self.number, before),) if before != self.tile else ()
 
 
-@action("add_goal")
+@action("add_goal", "a destination came", lasts=True)
 @dataclass(frozen=True)
-class AddGoal:
+class AddGoal(Action):
     """Add a destination on the tile under a point. Raises ValueError outside of the map, for a wall or too many."""
 
     x: Coordinate
     y: Coordinate
-    about: ClassVar[str] = "a destination came"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         if (tile := world.terrain.tile_number(self.x, self.y)) is None:
@@ -111,15 +106,13 @@ class AddGoal:
         return min(gone, default=len(world.terrain.destinations))
 
 
-@action("set_exit")
+@action("set_exit", "an exit changed", lasts=True)
 @dataclass(frozen=True)
-class SetExit:
+class SetExit(Action):
     """Make a destination an exit, at which people leave and others come in, or none. Raises ValueError if there is none."""
 
     number: GoalNumber
     is_exit: bool
-    about: ClassVar[str] = "an exit changed"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         if world.ways is None:
@@ -131,16 +124,15 @@ class SetExit:
         return (SetExit(self.number, not self.is_exit),) if ways and (self.number in ways.exits) != self.is_exit else ()
 
 
-@action("bring_in")
+@action("bring_in", "agents came in")
 @dataclass(frozen=True)
-class BringIn:
+class BringIn(Action):
     """Add agents at random places on free tiles near a point. Raises ValueError for too many, or where no tile is free."""
 
     count: Count
     x: Coordinate
     y: Coordinate
     radius: Radius
-    about: ClassVar[str] = "agents came in"
 
     def apply(self, world: World) -> None:
         tiles = np.flatnonzero(world.terrain.brush(self.x, self.y, self.radius) & (world.terrain.blocked == 0))
@@ -158,15 +150,12 @@ class BringIn:
         return world.agents.handles.free_ids(self.count)
 
 
-@action("take_out")
-@dataclass(frozen=True)
-class TakeOut:
-    """Remove all agents that are no farther from a point."""
+class _Removal(Action):
+    """Base of actions that remove agents, which an undo puts back."""
 
-    x: Coordinate
-    y: Coordinate
-    radius: Radius
-    about: ClassVar[str] = "agents were taken out"
+    @abstractmethod
+    def _ids(self, world: World) -> Ints:
+        """Return the ids of those agents."""
 
     def apply(self, world: World) -> None:
         world.remove_agents(self._ids(world))
@@ -174,6 +163,16 @@ class TakeOut:
     def inverse(self, world: World) -> tuple[Action, ...]:
         ids = self._ids(world)
         return (PutBack.of(world, ids),) if len(ids) else ()
+
+
+@action("take_out", "agents were taken out")
+@dataclass(frozen=True)
+class TakeOut(_Removal):
+    """Remove all agents that are no farther from a point."""
+
+    x: Coordinate
+    y: Coordinate
+    radius: Radius
 
     def _ids(self, world: World) -> Ints:
         columns, count = world.agents.columns, world.agents.count
@@ -182,20 +181,12 @@ class TakeOut:
         return np.sort(columns.id[:count][dx * dx + dy * dy <= radius * radius])
 
 
-@action("remove")
+@action("remove", "agents were taken out")
 @dataclass(frozen=True)
-class Remove:
+class Remove(_Removal):
     """Remove agents by their ids and generations; whoever has left already is ignored."""
 
     handles: Handles
-    about: ClassVar[str] = "agents were taken out"
-
-    def apply(self, world: World) -> None:
-        world.remove_agents(self._ids(world))
-
-    def inverse(self, world: World) -> tuple[Action, ...]:
-        ids = self._ids(world)
-        return (PutBack.of(world, ids),) if len(ids) else ()
 
     def with_handles(self, new: Mapping[tuple[int, int], tuple[int, int]]) -> Remove:
         """The same agents, some of whom have new handles since they came back."""
@@ -208,9 +199,9 @@ class Remove:
         return np.unique(ids[world.agents.handles.generations[ids] == generations]).astype(np.int32)
 
 
-@action("put_back")
+@action("put_back", "agents came back")
 @dataclass(frozen=True)
-class PutBack:
+class PutBack(Action):
     """Add agents that were there before, under the lowest free ids; who would be in a wall is moved out of it.
 
     `columns` are all of theirs but the ids, int32[names, n] in base64; `former` are the handles that they had.
@@ -220,7 +211,6 @@ class PutBack:
     count: Count
     columns: str
     former: Handles
-    about: ClassVar[str] = "agents came back"
 
     @classmethod
     def of(cls, world: World, ids: Ints) -> PutBack:
@@ -257,9 +247,9 @@ class PutBack:
         return (Remove(handles_of(world, world.agents.handles.free_ids(self.count))),) if self.count else ()
 
 
-@action("put_force")
+@action("put_force", "a force changed", lasts=True)
 @dataclass(frozen=True)
-class PutForce:
+class PutForce(Action):
     """Add a force, or put the one of that number there instead; it acts from the next step on, for so many ticks.
 
     With `UNTIL_REMOVED` it stays. Raises ValueError where there are too many, or for a number that leaves out others.
@@ -272,8 +262,6 @@ class PutForce:
     radius: Reach
     strength: Strength
     ticks: Ticks = UNTIL_REMOVED
-    about: ClassVar[str] = "a force changed"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         world.forces.put(self._force(world))
@@ -289,14 +277,12 @@ class PutForce:
         return Force(self.number, self.kind, self.x, self.y, self.radius, self.strength, until)
 
 
-@action("remove_force")
+@action("remove_force", "a force was removed", lasts=True)
 @dataclass(frozen=True)
-class RemoveForce:
+class RemoveForce(Action):
     """Remove a force by its number; one that is there no more is ignored."""
 
     number: ForceNumber
-    about: ClassVar[str] = "a force was removed"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         world.forces.remove(self.number)
@@ -306,14 +292,12 @@ class RemoveForce:
         return (put_again(world, before),) if before else ()
 
 
-@action("place_line")
+@action("place_line", "the counting line changed", lasts=True)
 @dataclass(frozen=True)
-class PlaceLine:
+class PlaceLine(Action):
     """Place the counting line, which counts people who cross it in either direction; two equal points remove it."""
 
     ends: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
-    about: ClassVar[str] = "the counting line changed"
-    lasts: ClassVar[bool] = True
 
     def apply(self, world: World) -> None:
         cast(Counts, world.part(Counts)).place(Line(*self.ends))
@@ -345,7 +329,7 @@ def lasting_edits(history: Iterable[tuple[int, Action]], terrain: Terrain,
     those that are not in a wall. `first_exits` are the destinations that were exits at first.
     """
     kinds, found = terrain.first_kinds.copy(), list[Action]()
-    lasting = [action for _, action in history if getattr(action, "lasts", False)]
+    lasting = [action for _, action in history if action.lasts]
     others = (action for action in lasting if not isinstance(action, _COUNTED))
     for is_paint, actions in groupby(others, lambda action: isinstance(action, PaintWalls | SetWalls)):
         if is_paint:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, cast
 
 import numpy as np
 from pydantic import Field
@@ -29,24 +29,23 @@ from crowd_demo.sim.world import World
 LOOK_EVERY = 10  # steps from one look at the conditions to the next
 
 
-@action("event")
+@action("event", "an event happened")
 @dataclass(frozen=True)
-class Event:
+class Event(Action):
     """Let that event of the configuration happen: all that it does and that is possible now, and that it has happened.
 
     Raises ValueError for an event that the configuration does not have, or that has happened.
     """
 
     number: Annotated[int, Field(ge=0, le=MAX_EVENTS - 1)]
-    about: ClassVar[str] = "an event happened"
 
     def apply(self, world: World) -> None:
         cast(Events, world.part(Events)).happen(self.number, world)
 
 
-@action("send")
+@action("send", "people were sent")
 @dataclass(frozen=True)
-class Send:
+class Send(Action):
     """Send people to the nearest of these destinations, all or those within [left, top, right, bottom].
 
     With `leave` people leave there for good, from then on. Raises ValueError where there are no such destinations.
@@ -55,7 +54,6 @@ class Send:
     to: Annotated[tuple[Annotated[int, Field(ge=0, le=63)], ...], Field(min_length=1)]
     leave: bool = False
     within: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None = None
-    about: ClassVar[str] = "people were sent"
 
     def apply(self, world: World) -> None:
         if (ways_out := world.part(WaysOut)) is None:

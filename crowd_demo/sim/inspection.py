@@ -20,9 +20,8 @@ from crowd_demo.sim.behaviours.people_rules import CREEPING, QUEUING, STUCK, WAI
 from crowd_demo.sim.behaviours.wayfinding import WaysOut
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, observe, perceive
 from crowd_demo.sim.interaction.runs import written_out
-from crowd_demo.sim.neighbours.candidates import Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
-from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.neighbours.structure import Lists, Runs, Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
 from crowd_demo.sim.simulation import Simulation

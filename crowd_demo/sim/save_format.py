@@ -168,28 +168,26 @@ def config_of(data: dict[str, object]) -> Config:
 
 
 def check(snapshot: Snapshot, sim: Simulation) -> None:
-    """Raise ValueError if the simulation, made from the snapshot's configuration, could not go on from there."""
+    """Raise ValueError if the simulation, made from the snapshot's configuration, could not go on from there.
+
+    Also for parts of the state that it does not have, or could not restore.
+    """
     _require(snapshot.names == sim.agents.names, f"the columns are not those of {sim.config.behaviour}")
     sim.check_room(snapshot.agents)
     _require(snapshot.map_digest == sim.terrain.map_digest, f"the map {sim.config.map} has changed since")
     _require(sim.terrain.allows(snapshot.kinds), "there are tiles that no wall makes")
     _require(sim.crowding.allows(snapshot.crowding), "crowding: not the prices of these tiles")
     _require(sim.links.active or not len(snapshot.link_ends), "there are links, but the configuration has none")
-    _check_parts(snapshot, sim)
-    widest = sim.numbers.widest_of(snapshot.parts.get(sim.numbers.name, EMPTY))
-    bounds = dict(sim.bounds_of(make_behaviour(widest)))
-    if ways := sim.ways:
-        bounds["goal"] = 0, max(ways.count_in(snapshot.parts.get(ways.name, EMPTY)) - 1, 0)
-    check_columns(snapshot.columns, dtypes_of(sim.agents.kind), bounds)
-
-
-def _check_parts(snapshot: Snapshot, sim: Simulation) -> None:
-    """Raise SaveError for parts of the state that this simulation does not have, or could not restore."""
     for name in snapshot.parts.keys() - {part.name for part in sim.parts}:
         raise SaveError(f"{name[:40]}: this crowd has no such state")
     for part in sim.parts:
         with naming(part.name):
             part.check(snapshot.parts.get(part.name, EMPTY))
+    widest = sim.numbers.widest_of(snapshot.parts.get(sim.numbers.name, EMPTY))
+    bounds = dict(sim.bounds_of(make_behaviour(widest)))
+    if ways := sim.ways:
+        bounds["goal"] = 0, max(ways.count_in(snapshot.parts.get(ways.name, EMPTY)) - 1, 0)
+    check_columns(snapshot.columns, dtypes_of(sim.agents.kind), bounds)
 
 
 def _require(holds: bool, otherwise: str) -> None:

@@ -119,7 +119,7 @@ class Snapshots:
             map_digest=terrain.map_digest, crowding=world.crowding.state, link_ends=world.links.ends,
             link_generations=world.links.generations, sorts=drift.sorts, steps_since_sort=drift.steps, drift=drift.units,
             population=world.population, history=history,
-            parts={part.name: state for part in world.parts if not (state := part.state()).is_empty})
+            parts={part.name: state for part in world.parts if any(state := part.state())})
 
     def restore(self, world: World, snapshot: Snapshot) -> None:
         """Put a snapshot into a world. Raises ValueError for one of another configuration or map."""

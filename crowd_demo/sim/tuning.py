@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, cast
 from weakref import proxy
 
 from pydantic import Field
@@ -23,14 +23,13 @@ from crowd_demo.sim.world import World
 Path = Annotated[str, Field(max_length=100)]
 
 
-@action("tune")
+@action("tune", "a number was changed")
 @dataclass(frozen=True)
-class Tune:
+class Tune(Action):
     """Give a number of the behaviour or of links a value. Raises ValueError for one that it cannot have now."""
 
     path: Path
     value: float
-    about: ClassVar[str] = "a number was changed"
 
     def apply(self, world: World) -> None:
         tuned(world).set({**tuned(world).values, self.path: self.value})
@@ -40,13 +39,12 @@ class Tune:
         return () if before == self.value else (Tune(self.path, before),)
 
 
-@action("set_numbers")
+@action("set_numbers", "numbers were changed")
 @dataclass(frozen=True)
-class SetNumbers:
+class SetNumbers(Action):
     """Give numbers these values, and all others those of the configuration. Raises ValueError as `Tune` does."""
 
     values: tuple[tuple[Path, float], ...] = ()
-    about: ClassVar[str] = "numbers were changed"
 
     def apply(self, world: World) -> None:
         tuned(world).set(dict(self.values))

@@ -169,6 +169,15 @@ class Ways:
         layouts = (self.old,) if self.new is self.old else (self.old, self.new)
         return self.fields.launches([(layout.targets, layout.steps) for layout in layouts], prices, workers)
 
+    def launches_ahead(self, tick: int) -> tuple[Launch, ...]:
+        """Return the kernel that makes the field ahead that goes by the new prices next; none during a round."""
+        crowding = self._crowding
+        goal = crowding.next_outdated(tick)
+        if goal is None or self.new is not self.old:
+            return ()
+        tiles = -(-self._terrain.blocked.size * len(self.fields.made) // crowding.every)
+        return self.fields.make_ahead(goal, (self.old.targets, self.old.steps), crowding.prices(tick), tiles)
+
     def _turn_fields(self) -> None:
         """Have the first fields go by the new walls, and those of moved destinations once their areas hold.
 

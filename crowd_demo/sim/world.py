@@ -28,9 +28,8 @@ from crowd_demo.registry.built_in import GPU
 from crowd_demo.registry.entries import Value, load
 from crowd_demo.registry.plugins import owner_of
 from crowd_demo.registry.techniques import BY_PATH, STRUCTURES
-from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
-from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.neighbours.structure import AgentGrid, Domain, Structure
 from crowd_demo.sim.newcomers import AgentLinks, spawn_positions
 from crowd_demo.sim.store.agents import Agents, Drift
 from crowd_demo.sim.store.state import Columns, StatePart, check_columns, dtypes_of
@@ -379,8 +378,3 @@ class World:
             raise ValueError(NO_AREAS)
         self.ways.move_goal(number, tile)
         self.behaviour.send_on(self, number)
-
-    def follow(self, ways: Ways) -> None:
-        """Have what people find their ways by follow the walls."""
-        self.ways = ways
-        self.parts.append(ways)

@@ -6,6 +6,6 @@
 The figures of this package are drawn by the same kernel. Needs pygame, NumPy and Numba (docs/sprites.md).
 """
 
-from crowd_demo.sprites.sprite_sheet import SpriteSheet, blit_many
+from crowd_demo.sprites.blitter import SpriteSheet, blit_many
 
 __all__ = ["SpriteSheet", "blit_many"]

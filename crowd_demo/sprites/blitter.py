@@ -1,4 +1,4 @@
-"""The blitter: a list of sprites, drawn in its order by rows of sixteen pixels.
+"""The blitter: a list of sprites, drawn in its order by rows of sixteen pixels; and the public sheet of frames.
 
 The screen is cut into slices. A worker draws what touches its slices, in the order of the list, so pixels do not
 depend on the number of workers. When the list ascends in `top`, a slice finds its part of the list by bisection.
@@ -7,17 +7,26 @@ Pixels are those of pygame's premultiplied blend. Cost: the rows of the sprites 
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
+import pygame
+from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Int, Ints, Longs, Words
-from crowd_demo.compute.jit import device, kernel
+from crowd_demo.compute.arrays import Array, Int, Ints, Longs, Words
+from crowd_demo.compute.jit import device, kernel, max_threads
 from crowd_demo.sprites.pixels import (
+    ALPHA,
     HALF_ROW,
+    MASKS,
     NO_TINT,
     ROW,
     Frame,
+    argb,
+    frame_of,
     over_half_row,
     over_half_row_tinted,
     over_pixel,
@@ -29,6 +38,8 @@ from crowd_demo.sprites.pixels import (
 
 SLICES_PER_WORKER = 4  # so that the workers also share a crowd that stands in one part of the screen
 AHEAD, MAX_LINES = 8, 24  # cache lines are fetched for the sprite after the next seven: not all fit the nearest cache
+PIXELS_PER_THREAD = 1 << 17  # fewer are not worth another thread
+FAR = 1 << 29  # pixels: farther away nothing is drawn, and sums of positions fit 32 bits
 Width = TypeVar("Width", int, Ints)
 
 
@@ -133,3 +144,93 @@ def draw_sprites(worker: int, workers: int, frame: Frame, width: int, sprites: P
         first = first_at(draws.top, top - sprites.height + 1) if ordered else 0
         last = first_at(draws.top, bottom) if ordered else draws.top.shape[0]
         _draw_slice(frame, width, top, bottom, sprites, draws, first, last)
+
+
+# --- the public part -------------------------------------------------------------------------------------------------
+
+class SpriteSheet:
+    """Frames of a picture: a surface, or the path of a file.
+
+    `frames` are (columns, rows) of equal cells, numbered row by row, or a list of rectangles (left, top, width,
+    height). Each frame is trimmed to its visible pixels, whose alpha is premultiplied. `count` is the number of
+    frames. Raises ValueError for frames that are not in the picture.
+    """
+
+    def __init__(self, picture: pygame.Surface | str | Path,
+                 frames: tuple[int, int] | Sequence[ArrayLike] = (1, 1)) -> None:
+        loaded = picture if isinstance(picture, pygame.Surface) else pygame.image.load(picture)
+        surface = loaded.convert(argb((1, 1))).premul_alpha()
+        rectangles = np.asarray(frames, np.int32)
+        if rectangles.shape == (2,) and (rectangles > 0).all():
+            columns, rows = rectangles.tolist()
+            wide, high = surface.get_width() // columns, surface.get_height() // rows
+            corners = [(column * wide, row * high) for row in range(rows) for column in range(columns)]
+            rectangles = np.array([(*corner, wide, high) for corner in corners], np.int32)
+        if rectangles.ndim != 2 or rectangles.shape[1] != 4 or not len(rectangles):
+            raise ValueError(f"frames: must be (columns, rows) or [(left, top, width, height), ...], not {frames!r:.60}")
+        self.count = len(rectangles)
+        cells = [surface.subsurface(rectangle) for rectangle in rectangles.tolist()]
+        box = np.array([tuple(cell.get_bounding_rect()) for cell in cells], np.int32)
+        ends = np.cumsum(box[:, 3].astype(np.int64) * padded(box[:, 2]))
+        pixels, first = np.zeros(int(ends[-1]) + 1, np.uint32), np.append(0, ends[:-1])
+        self._pixels = Pixels(pixels, first, box, int(rectangles[:, 3].max()))
+        for start, cell, (x, y, wide, high) in zip(first.tolist(), cells, box.tolist(), strict=True):
+            if wide:
+                rows = pixels[start:start + high * padded(wide)].reshape(high, padded(wide))
+                rows[:, :wide] = frame_of(cell.subsurface((x, y, wide, high)).copy())
+
+    @cached_property
+    def _swapped(self) -> Pixels:
+        """The pixels with red and blue exchanged."""
+        red, blue = self._pixels.pixels >> np.uint32(16) & np.uint32(255), self._pixels.pixels & np.uint32(255)
+        others: Words = self._pixels.pixels & np.uint32(0xFF00FF00)
+        return self._pixels._replace(pixels=others | blue << np.uint32(16) | red)
+
+    def pixels_for(self, screen: pygame.Surface) -> Pixels:
+        """Return the frames in the order of a surface's channels. Raises ValueError for any other surface."""
+        *masks, alpha = screen.get_masks()
+        fits = tuple(masks) in (MASKS, MASKS[::-1]) and alpha & 0xFFFFFFFF in (0, ALPHA)
+        if screen.get_bitsize() != 32 or not fits:
+            raise ValueError("screen: must have 32 bits per pixel, alpha or nothing in the highest byte, red or blue next")
+        return self._pixels if tuple(masks) == MASKS else self._swapped
+
+
+def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: ArrayLike, frame: ArrayLike = 0,
+              order: ArrayLike | None = None, threads: int | Literal["auto"] = "auto") -> None:
+    """Draw frame[k] of a sheet with its left upper corner at (x[k], y[k]), for all k from first to last.
+
+    x and y are numbers[n] of any type, rounded down to whole pixels; `frame` is whole numbers[n], or one for all.
+    `order` lists what is drawn, back to front: `np.argsort(y)`. The screen is any surface of 32 bits per pixel; its
+    clipping rectangle is kept. Pixels are those of pygame's BLEND_PREMULTIPLIED, for any number of threads. O(n +
+    visible rows). Raises ValueError that names the first element that is wrong.
+    """
+    pixels = sheet.pixels_for(screen)
+    clip = screen.get_clip()
+    left, top = _whole("x", x, clip.left), _whole("y", y, clip.top)
+    sprite = np.broadcast_to(np.asarray(frame), left.shape) if np.ndim(frame) == 0 else np.asarray(frame)
+    if left.shape != top.shape or sprite.shape != left.shape or sprite.dtype.kind not in "iu":
+        raise ValueError(f"y and frame: must be [{len(left)}] like x, frame whole numbers, not {top.shape} and "
+                         f"{sprite.dtype}{sprite.shape}")
+    if len(wrong := np.flatnonzero((sprite < 0) | (sprite >= sheet.count))):
+        raise ValueError(f"frame[{wrong[0]}]: must be from 0 to {sheet.count - 1}, not {sprite[wrong[0]]}")
+    listed = slice(None) if order is None else np.asarray(order)
+    sprite, left, top = (np.ascontiguousarray(each[listed], np.int32) for each in (sprite, left, top))
+    draws = DrawList(sprite, left, top, np.full(len(left), NO_TINT, np.uint32))
+    if clip.width and clip.height:
+        worth = 1 + len(left) * pixels.height**2 // PIXELS_PER_THREAD
+        workers = min(max_threads(), worth) if threads == "auto" else threads
+        ordered = bool((draws.top[1:] >= draws.top[:-1]).all())
+        view = frame_of(screen.subsurface(clip))
+        pitch = view.strides[0] // 4  # pixels, with those of the screen beside the clipping rectangle
+        rows = np.lib.stride_tricks.as_strided(view, (view.shape[0], pitch), view.strides)
+        draw_sprites(workers, rows, clip.width, pixels, draws, ordered)
+
+
+def _whole(name: str, values: ArrayLike, corner: int) -> Ints:
+    """Return pixels, rounded down, from the corner of the clipping rectangle on."""
+    numbers: Array = np.asarray(values)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "fiu":
+        raise ValueError(f"{name}: must be numbers[n], not {numbers.dtype}{list(numbers.shape)}")
+    if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
+        raise ValueError(f"{name}[{wrong[0]}]: must be finite, not {numbers[wrong[0]]}")
+    return np.floor(np.clip(numbers, -FAR, FAR)).astype(np.int32) - np.int32(corner)

@@ -122,23 +122,16 @@ def prefetch(context: Any, source: Any, at: Any) -> Any:
     return types.void(source, types.uintp), code
 
 
-def tinted(pixels: Words, tint: int) -> Words:
-    """Pixels, each channel times that of `tint`, as in `over_row_tinted`."""
-    out = np.zeros_like(pixels)
-    for shift in (0, 8, 16, 24):
-        factor = np.uint32((tint >> shift & 255) + 1)
-        out |= ((pixels >> np.uint32(shift) & np.uint32(255)) * factor >> np.uint32(8)) << np.uint32(shift)
-    return out
-
-
-@device
-def tinted_pixel(pixel: Int, tint: Int) -> Int:
-    """Return one pixel, each channel times that of `tint`."""
+def tinted(pixel: Int, tint: Int) -> Int:
+    """Return one pixel, or an array of them, each channel times that of `tint` as in `over_row_tinted`."""
     out = np.uint32(0)
     for shift in range(0, 32, 8):
         factor = (tint >> np.uint32(shift) & np.uint32(255)) + np.uint32(1)
         out |= np.uint32(((pixel >> np.uint32(shift) & np.uint32(255)) * factor >> np.uint32(8)) << np.uint32(shift))
     return out
+
+
+tinted_pixel = device(tinted)
 
 
 @_intrinsic

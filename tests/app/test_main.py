@@ -57,6 +57,7 @@ def test_the_report_says_what_ran(tmp_path: Path) -> None:
     assert report["config"]["window"]["width"] == 320
     assert report["optimizations"]["neighbours"] == "sorted"
     assert set(report["frame_ms"]) == {"median", "p95", "p99", "max"}
+    assert 0 <= sum(report["long_frames"].values()) < report["frames"]
     assert 0 < report["frame_ms"]["median"] <= report["frame_ms"]["p99"] <= report["frame_ms"]["max"]
     assert {"index", "interaction", "move", "cull", "depth", "blit", "hud", "flip"} <= set(report["phases_ms"])
     assert list(report["stages"]) == [*report["phases_ms"], "other"] and report["interrupted"] is False

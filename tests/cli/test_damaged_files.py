@@ -20,12 +20,12 @@ from exported import asked, source
 from fuzzes import FILES, SEED
 from recorded_run import Run
 
-from crowd_demo.app.screen.preferences import PreferencesError, read
+from crowd_demo.app.screen.preferences import read
 from crowd_demo.cli import main
-from crowd_demo.config.loader import load_config
+from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.extras.export.trajectories import write
-from crowd_demo.host.recording.saves import write_save
+from crowd_demo.host.recording.format import write_save
 from crowd_demo.registry import plugins
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +106,7 @@ def trajectories(path: Path) -> None:
 def read_preferences(path: Path) -> int:
     try:
         read(path)
-    except PreferencesError as error:
+    except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
     return 0

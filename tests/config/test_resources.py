@@ -8,16 +8,17 @@ import pytest
 from crowd_demo import ConfigError, load_config
 from crowd_demo.config.keys import keys_of
 from crowd_demo.config.resources import (
+    TRY,
+    WATCH,
     about,
     data_folder,
     find_config,
     find_map,
     list_configs,
     list_maps,
+    note_of,
     own_files,
     picture_of,
-    what_to_try,
-    what_to_watch,
 )
 from crowd_demo.registry.techniques import BY_PATH, inactive
 from crowd_demo.sim.simulation import Simulation
@@ -93,7 +94,7 @@ def test_an_unknown_map_names_those_there_are():
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_configuration_says_what_to_watch_and_has_a_picture(name):
     path = list_configs()[name]
-    assert 60 < len(what_to_watch(path)) < 140
+    assert 60 < len(note_of(path, WATCH)) < 140
     picture = picture_of(path)
     assert picture and 5_000 < picture.stat().st_size < 80_000
     width, height = struct.unpack(">II", picture.read_bytes()[16:24])
@@ -102,7 +103,7 @@ def test_a_shipped_configuration_says_what_to_watch_and_has_a_picture(name):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_configuration_says_in_twelve_words_what_one_sees_and_has_a_hint_whose_key_does_something(name):
-    sentence, (action, hint) = about(list_configs()[name]), what_to_try(list_configs()[name])
+    sentence, (action, _, hint) = about(list_configs()[name]), note_of(list_configs()[name], TRY).partition(", ")
     assert 4 <= len(sentence.split()) <= 12 and sentence.endswith(".") and len(hint.split()) <= 9
     config = load_config(name)
     assert keys_of(config.keys, action) and hint

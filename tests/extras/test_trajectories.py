@@ -16,7 +16,6 @@ from crowd_demo.extras.trajectories import (
     density,
     flow,
     lane_order,
-    longest_gap,
     middle,
     nearest,
     speeds,
@@ -59,11 +58,11 @@ def test_a_step_that_ends_on_the_line_crosses_with_the_next_one() -> None:
     assert (ids.tolist(), times.tolist()) == ([0, 1], [0.2, 0.2])
 
 
-def test_flow_gaps_and_the_middle() -> None:
+def test_flow_and_the_middle() -> None:
     times = np.array([0, 1, 2, 3, 4, 5, 6, 9, 9.5, 10.0])
     assert middle(times).tolist() == [2, 3, 4, 5, 6, 9]
-    assert flow(times) == 0.9 and longest_gap(times) == 3
-    assert np.isnan(flow(times[:1])) and longest_gap(times[:1]) == 0
+    assert flow(times) == 0.9
+    assert np.isnan(flow(times[:1]))
 
 
 def test_lanes_are_order_1_and_a_mixture_is_near_0() -> None:

@@ -128,10 +128,11 @@ def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None
     assert found.found and found.found.crowd == "same" and (found.value, found.other) == (60, 7)
     table = found.table()
     assert table.columns == ("ms", "60", "7", "buys", "95%") and [row[0] for row in table.rows][-2:] == ["step", "frame"]
-    assert found.notes() == ["same crowd", AS_SHOWN]
+    assert found.notes()[:2] == ["same crowd", AS_SHOWN] and found.notes()[2] == "interaction, 60 | 7:"
     record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert record["kind"] == "measurement" and record["technique"] == "reorder.every"
     assert (record["value"], record["other"], record["crowd"]) == (60, 7, "same")
+    assert [row["name"] for row in record["why"]][:2] == ["time", "pairs"] and " tested, " in record["why"][1]["other"]
 
 
 def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> None:

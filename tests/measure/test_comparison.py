@@ -3,7 +3,6 @@
 import json
 import math
 from collections import Counter
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -11,17 +10,15 @@ from crowds import FLOCK, simulation
 
 import crowd_demo
 from crowd_demo.measure.comparison import (
-    WARM_UP,
     TimedBlock,
     VariantResult,
     block_lengths,
-    collect,
     compare,
     counters_of,
     interleave,
 )
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
-from crowd_demo.measure.experiment import VERSION, header
+from crowd_demo.measure.experiment import VERSION, header, result_of
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, cost_of, median_interval, ratio_interval, verdict, widened
 from crowd_demo.profile import HISTORY, Profile
 
@@ -43,7 +40,7 @@ class MadeUp:
 def compared(*, again: float = 2.0, **others: float) -> dict[str, VariantResult]:
     """Variants that take 2 ms a stage, against others; `again` is what the base takes the second time."""
     variants = {name: MadeUp(ms, seed) for seed, (name, ms) in enumerate({"base": 2.0, "again": again, **others}.items())}
-    measured = collect(variants, interleave(variants, [STEPS] * BLOCKS, warm_up=STEPS))
+    measured = result_of(interleave(variants, [STEPS] * BLOCKS, warm_up=STEPS))
     return compare(measured, dict.fromkeys(variants, "same"), "base", "again")
 
 
@@ -73,7 +70,7 @@ def test_a_difference_smaller_than_that_of_two_copies_is_none() -> None:
 @pytest.mark.quick
 def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
     variants = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("interaction", "links", "move"))}
-    found = compare(collect(variants, interleave(variants, [STEPS] * BLOCKS)), dict.fromkeys(variants, ""), "base", "again")
+    found = compare(result_of(interleave(variants, [STEPS] * BLOCKS)), dict.fromkeys(variants, ""), "base", "again")
     assert set(found["base"].stages) == {"interaction", "move"}
     more = found["more"]
     assert more.stages["links"].verdict == "unknown" and math.isnan(more.stages["links"].ratio.value)
@@ -124,7 +121,7 @@ def test_counters_are_of_all_steps() -> None:
 def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
     variants = {"base": CrowdVariant(simulation(**FLOCK)), "again": CrowdVariant(simulation(**FLOCK)),
             "brute": CrowdVariant(simulation(**FLOCK, optimizations__neighbours="none"))}
-    measured = collect(variants, interleave(variants, [2] * 3, warm_up=2))
+    measured = result_of(interleave(variants, [2] * 3, warm_up=2))
     stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
     found = compare(stages, {name: variant.sim.state_hash() for name, variant in variants.items()}, "base", "again")
     alone = simulation(**FLOCK, steps=8)
@@ -175,31 +172,20 @@ def counting(names: str) -> dict[str, Counting]:
 @pytest.mark.quick
 def test_every_variant_warms_up_and_then_runs_every_block() -> None:
     variants = counting("abc")
-    turns = list(interleave(variants, [4, 4, 2], warm_up=10))
-    assert [turn.block for turn in turns] == [WARM_UP] * 3 + [0] * 3 + [1] * 3 + [2] * 3
+    assert result_of(interleave(variants, [4, 4, 2], warm_up=10)) == {name: [14, 18, 20] for name in "abc"}
     assert all(variant.made == [10, 4, 4, 2] for variant in variants.values())
-    assert collect(variants, turns) == {name: [14, 18, 20] for name in "abc"}
+    assert [turn.part for turn in interleave(counting("ab"), [1, 1])] == [0.25, 0.5, 0.75, 1.0]
 
 
 @pytest.mark.quick
 def test_each_block_has_an_order_of_its_own_that_the_seed_decides() -> None:
     def orders(seed: int) -> list[str]:
-        names = [turn.name for turn in interleave(counting("abc"), [1] * 60, seed=seed)]
+        names = [turn.text for turn in interleave(counting("abc"), [1] * 60, seed=seed)]
         return ["".join(names[start:start + 3]) for start in range(0, len(names), 3)]
 
     assert orders(1) == orders(1) != orders(2)
     found = Counter(orders(1))
     assert len(found) == 6 and max(found.values()) <= 20  # all six orders, none of them mostly
-
-
-@pytest.mark.quick
-def test_who_stops_keeps_the_blocks_that_all_variants_finished() -> None:
-    variants = counting("ab")
-    turns = islice(interleave(variants, [5] * 100, warm_up=1), 7)  # the warm-up, two blocks, and half of the third
-    measured = collect(variants, turns)
-    assert measured == {"a": [6, 11], "b": [6, 11]}
-    assert sorted(sum(variant.made) for variant in variants.values()) == [11, 16]
-    assert collect(variants, islice(interleave(variants, [5]), 1)) == collect(variants, ()) == {"a": [], "b": []}
 
 
 @pytest.mark.quick

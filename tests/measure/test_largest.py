@@ -15,6 +15,7 @@ from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import TimedBlock
 from crowd_demo.measure.crowd_variant import DRAW, STEP
+from crowd_demo.measure.experiment import Slice, result_of
 from crowd_demo.measure.largest import (
     LIMIT_MS,
     MAX_BLOCKS,
@@ -138,7 +139,7 @@ def blocks(*frames_ms: float, length: int = 8) -> list[TimedBlock]:
 @pytest.mark.quick
 def test_a_frame_has_as_many_steps_as_fall_into_it() -> None:
     found = measured_of(7, blocks(10, 10, 10, 12, 10, 10), rate=0.5)
-    assert found.agents == 7 and found.frame.value == pytest.approx(0.5 * 7.5 + 2.5) and found.fits
+    assert found.agents == 7 and found.frame.value == pytest.approx(0.5 * 7.5 + 2.5)
     assert (found.step.value, found.draw.value) == pytest.approx((7.5, 2.5))
 
 
@@ -178,7 +179,7 @@ def test_a_small_crowd_is_measured() -> None:
 @pytest.mark.quick
 def test_brute_force_without_hope_is_not_tried() -> None:
     slices, found = run(small(agents=500_000, **{"optimizations.neighbours": "none"}))
-    assert slices == 0 and not found.fits and found.frame.value == math.inf
+    assert slices == 0 and found.frame.value == math.inf
 
 
 def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,14 +196,14 @@ def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypat
 
 def found(start: int, most: int, fits: Callable[[int], bool], precision: float = 0.02) -> tuple[int, list[int]]:
     """Return the answer of the search and the numbers that it tested."""
-    search, asked = largest_number(start, most, precision), []
-    try:
-        number = next(search)
-        while True:
-            asked.append(number)
-            number = search.send(fits(number))
-    except StopIteration as end:
-        return end.value, asked
+    asked: list[int] = []
+
+    def tested(number: int) -> Generator[Slice, None, bool]:
+        asked.append(number)
+        yield Slice("", 0)
+        return fits(number)
+
+    return result_of(largest_number(start, most, tested, precision)), asked
 
 
 @pytest.mark.quick

@@ -17,7 +17,6 @@ from crowd_demo.measure.proof import (
     DrawnView,
     Pictures,
     Replicas,
-    SameTickHashes,
     answers,
     apart,
     bands,
@@ -125,15 +124,6 @@ def test_the_hash_in_parts_is_the_state_hash(crowd: Settings) -> None:
     assert result_of(hash_of(sim)) == sim.state_hash()
 
 
-def test_hashes_of_one_tick_are_made_while_the_crowds_go_on(crowd: Settings) -> None:
-    one, other = simulation(**{**crowd, "agents": 50}), simulation(**{**crowd, "agents": 50, "seed": 7})
-    hashes, asked = SameTickHashes(one, other), list[tuple[str, ...]]()
-    for _ in range(2):  # memory first, then hashes
-        asked.append((one.state_hash(), other.state_hash()))
-        for _ in hashes.parts():
-            one.step()
-            other.step()
-    assert hashes.found == asked[1] != asked[0] and 0 < hashes.tick < one.tick
 
 
 @pytest.mark.quick

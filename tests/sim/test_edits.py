@@ -114,7 +114,7 @@ def test_a_fresh_process_knows_all_actions_that_files_may_hold() -> None:
     """Each module that registers some is imported by whoever reads a save or a recording."""
     package = Path(actions.__file__).parents[1]
     written = {name for path in package.rglob("*.py")
-               for name in re.findall(r'^@action\("(\w+)"\)', path.read_text("utf-8"), re.M)}
+               for name in re.findall(r'^@action\("(\w+)"', path.read_text("utf-8"), re.M)}
     reading = "import crowd_demo.sim.save_format; from crowd_demo.sim.actions import ACTIONS; print(*ACTIONS)"
     known = subprocess.run([sys.executable, "-c", reading], capture_output=True, encoding="utf-8", check=True).stdout.split()
     assert "event" in written and written <= set(known)

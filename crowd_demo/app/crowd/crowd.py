@@ -31,7 +31,7 @@ from crowd_demo.app.crowd.pace import Meters, Pace, StepRate
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.host.recording.recording import Player, Recording
-from crowd_demo.host.system import give_back_freed, in_thread, lower_priority
+from crowd_demo.host.system import beside_frames, give_back_freed
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.status import Mark, Past
 from crowd_demo.render.scene import Scene
@@ -428,18 +428,19 @@ class ReplayCheck:
 
     def __init__(self) -> None:
         self._tick = self.start = -1
+        self._beside = beside_frames()
         self._hashes: list[Future[str]] = []  # of the state that was left, and of the one at arrival
 
     def leave(self, sim: Simulation) -> None:
         """Call before going back from the last tick. While older hashes are being computed it is left without one."""
         self._tick = -1
         if all(each.done() for each in self._hashes):
-            self._tick, self._hashes = sim.tick, [_hash(sim)]
+            self._tick, self._hashes = sim.tick, [self._beside.submit(sim.snapshot().state_hash)]
 
     def arrive(self, sim: Simulation) -> None:
         """Call when steps have reached the last tick again."""
         if sim.tick == self._tick and len(self._hashes) == 1:
-            self._hashes.append(_hash(sim))
+            self._hashes.append(self._beside.submit(sim.snapshot().state_hash))
 
     def result_line(self, step_s: float) -> str:
         """Return a line once both hashes are known, and "" otherwise."""
@@ -452,13 +453,3 @@ class ReplayCheck:
         if left != again:
             return f"replayed: ANOTHER HASH at tick {tick:,}: it was {left[:8]}, and now it is {again[:8]}"
         return f"replayed: same hash ({left[:8]} at tick {tick:,}, {(tick - self.start) * step_s:.1f} s made again)"
-
-
-def _hash(sim: Simulation) -> Future[str]:
-    snapshot = sim.snapshot()
-
-    def compute() -> str:
-        lower_priority()
-        return snapshot.state_hash()
-
-    return in_thread(compute, "crowd-demo hash")

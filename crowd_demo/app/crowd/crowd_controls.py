@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import next_number
@@ -14,7 +15,6 @@ from crowd_demo.app.screen.window import Pointer
 from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS
-from crowd_demo.measure.outcome import outcome_of
 from crowd_demo.registry.entries import Range
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.large_type import AnswerView, PastRun
@@ -109,12 +109,8 @@ class CrowdControls:
 
     def drag_agents(self, steps: int) -> None:
         """Change the number of agents by so many steps, of a tenth to a twentieth; in a replay do nothing."""
-        if self._crowd.player:
-            return
-        count = self._crowd.agents_asked
-        for _ in range(abs(steps)):
-            count = int(next_number(AGENTS, count, 1 if steps > 0 else -1))
-        self.populate(count)
+        if not self._crowd.player:
+            self.populate(int(next_number(AGENTS, self._crowd.agents_asked, steps)))
 
     def let_happen(self) -> None:
         """Let the event happen that is left to a hand and comes next, or say that there is none."""
@@ -126,13 +122,10 @@ class CrowdControls:
 
     def restart(self) -> None:
         """Start again with the same seed, the present number of agents and techniques, and what was built or set by hand."""
-        self._crowd.apply(self._restart)
-        self._notices.add("started again", "restart")
-
-    def _restart(self) -> None:
         crowd = self._crowd
         try:
             crowd.go_on_with(crowd.at_its_start(crowd.agents_asked), crowd.sim.tick)
+            self._notices.add("started again", "restart")
         except ValueError as error:
             self._notices.add(f"cannot start again: {error}", "restart")
 
@@ -201,6 +194,54 @@ def has_hawk(config: Config) -> bool:
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------
+
+class Outcome(NamedTuple):
+    """`answer_s` is None while no event has ended the run."""
+
+    answer_s: float | None  # seconds on the scenario's clock at which an event ended the run; None without one
+    said: str  # the text of that event
+    time_s: float  # simulated seconds at the end
+    clock_s: float  # simulated seconds at which the clock began
+    agents: int  # at the end
+    first: int  # agents at the start
+    passed: Mapping[str, int]  # crossings of each line of `measure.lines`, in both directions
+    tenths_s: tuple[float | None, ...]  # when each tenth had left; `slowest_tenth_s`: how long the last one took
+
+    @property
+    def slowest_tenth_s(self) -> float | None:
+        """How long the last tenth took after nine tenths had left."""
+        nine_tenths = self.tenths_s[-1]
+        return None if self.answer_s is None or nine_tenths is None else self.answer_s - nine_tenths
+
+    @property
+    def lines(self) -> list[str]:
+        taken_s = self.time_s - self.clock_s
+        lines = [f"not answered within {taken_s:.1f} s" if self.answer_s is None else
+                 f"answered after {self.answer_s:.1f} s: {self.said}",
+                 f"remaining: {self.agents:,} of {self.first:,}"]
+        if self.passed and taken_s:
+            lines.append("passed: " + ", ".join(
+                f"{name} {count:,} ({count / taken_s:.2f} per second)" for name, count in self.passed.items()))
+        if self.slowest_tenth_s is not None:
+            lines.append(f"nine tenths had left after {self.tenths_s[-1]:.1f} s; the slowest tenth took"
+                         f" {self.slowest_tenth_s:.1f} s more")
+        return lines
+
+    def report(self) -> dict[str, object]:
+        return {**self._asdict(), "passed": dict(self.passed), "tenths_s": list(self.tenths_s),
+                "slowest_tenth_s": self.slowest_tenth_s}
+
+
+def outcome_of(sim: Simulation) -> Outcome:
+    events, end_tick = sim.config.events, sim.events.end_tick
+    said = next((event.text for number, event in enumerate(events)
+                 if event.end and sim.events.happened.get(number) == end_tick), "") if end_tick is not None else ""
+    passed = dict(zip(sim.config.measure.lines, sim.counts.passed.tolist(), strict=True))
+    clock_tick = sim.events.clock_tick
+    return Outcome(sim.events.answer_s(sim.dt), said, sim.tick * sim.dt, clock_tick * sim.dt, sim.agents.count,
+                   sim.config.agents, passed,
+                   tuple(None if tick < 0 else (tick - clock_tick) * sim.dt for tick in sim.counts.tenths.tolist()))
+
 
 class ShownAnswer:
     """The answer to the question of a scenario, from the event that ends a run until a key or a click.

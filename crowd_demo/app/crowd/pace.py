@@ -119,7 +119,7 @@ class Meters:
                if meter.applies(sim) and now - self._read_at.get(name, -EVERY_S) >= EVERY_S]
         if due:
             name = min(due, key=lambda name: self._read_at.get(name, -EVERY_S))
-            self._last = self._last.with_value(name, METERS[name].measure(sim))
+            self._last = self._last._replace(**{name: METERS[name].measure(sim)})  # type: ignore[arg-type]
             self._read_under[name], self._held_at = METERS[name].settings(sim), -1
             self._read_at[name] = end = self._clock()
             self._pause_until = end + PAUSE * (end - now)

@@ -8,11 +8,11 @@ compiles only where there are no helpers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.screen.notices import Notices
@@ -26,33 +26,34 @@ from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect
 from crowd_demo.render.hud.status import Mark, RunningJob
 from crowd_demo.sim.actions import Switch
 
+Choice = TypeVar("Choice", bound=Value)
 MAX_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
-EXPERIMENT = "experiment"  # owns what `compile_one_by_one` wants
 BESIDE, COLOUR_MODE = "beside", "colour mode"  # owners of other requests: the second crowd, and the colour mode
 
 
-def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
+def next_choice(choices: Sequence[Choice], value: Choice, backwards: bool = False) -> Choice:
     """The choice after a value, or before it; of a value that is no choice the first, or the last."""
-    choices = technique.choices
     if value not in choices:
         return choices[-1 if backwards else 0]
     return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
 
 
-def next_number(numbers: Range, value: float, direction: int) -> Value:
-    """The next number above (direction 1) or below (-1), clamped to the range.
+def next_number(numbers: Range, value: float, steps: int) -> Value:
+    """The number that many steps above, or below where they are negative, clamped to the range.
 
     The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both
     directions. The unit is 1, or the least number of a range that begins between 0 and 1.
     """
     unit = min(numbers.low or 1, 1)
-    units = round(value / unit, 6)
-    at = units if direction > 0 else units * (1 - 1e-9)
-    power = 10 ** math.floor(math.log10(max(at, 10)) - 1)
-    step = int(power * (1 if at < 20 * power else 2 if at < 50 * power else 5))
-    units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
-    return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
+    for _ in range(abs(steps)):
+        units = round(value / unit, 6)
+        at = units if steps > 0 else units * (1 - 1e-9)
+        power = 10 ** math.floor(math.log10(max(at, 10)) - 1)
+        step = int(power * (1 if at < 20 * power else 2 if at < 50 * power else 5))
+        units = (math.floor(units / step) + 1 if steps > 0 else math.ceil(units / step) - 1) * step
+        value = min(max(round(units * unit, 6), numbers.low), numbers.high)
+    return numbers.kind(value)
 
 
 @dataclass
@@ -140,8 +141,8 @@ class Switcher:
         """
         for launch in self._ahead.missing(options):
             yield f"compiling {kernel_name(launch)}"
-            self.compilers.want((launch,), options, owner=EXPERIMENT)
-            self.compilers.work(lambda *_: None, here=False, owner=EXPERIMENT)
+            self.compilers.want((launch,), options)
+            self.compilers.work(lambda *_: None, here=False)
 
     @property
     def busy(self) -> bool:
@@ -156,7 +157,7 @@ class Switcher:
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
         """Start compiling the launches that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        self.compilers.want(launches, asked, owner=self)
+        self.compilers.want(launches, asked)
         if not launches:
             self.job = RunningJob("compiling")
         elif not self.busy:
@@ -165,7 +166,7 @@ class Switcher:
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
         with compiling_beside_frames():
-            self.compilers.work(self._show_progress, here=False, owner=self)
+            self.compilers.work(self._show_progress, here=False)
 
     def _show_progress(self, kernel: str, done: int, total: int) -> None:
         self.job = RunningJob(f"compiling {kernel}", done / max(total, 1), f"{done} of {total}")
@@ -208,12 +209,12 @@ class Techniques:
         technique, off = BY_PATH[path], BY_PATH[path].baseline
         value = self._crowd.sim.optimizations.get(path) if path in self.deferred else self.value(path)
         if shift or not technique.has_off:
-            value = next_choice(technique, value, backwards=shift and not technique.has_off)
+            value = next_choice(technique.choices, value, backwards=shift and not technique.has_off)
         elif value != off:
             value = off
         else:  # as before it was off, or else as configured, by default, or the first choice that is not off
             configured = self._crowd.config.optimizations.get(path)
-            values = self.previous.get(path, configured), configured, technique.default, next_choice(technique, off)
+            values = self.previous.get(path, configured), configured, technique.default, next_choice(technique.choices, off)
             value = next(value for value in values if value != off)
         self._ask(path, value)
 
@@ -227,7 +228,7 @@ class Techniques:
         for path, value in values.items():
             self.switcher.request(path, value, follows=True)
 
-    def change_number(self, direction: int) -> None:
+    def change_number(self, steps: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
         technique, sim = BY_PATH[self.touched or TOUCHED_FIRST], self._crowd.sim
         name, path, numbers = technique.label.strip(), technique.path, technique.numbers
@@ -238,20 +239,18 @@ class Techniques:
         before = sim.resolve_auto(path) if asked == "auto" else asked
         if isinstance(before, str):
             before = numbers.low
-        value = next_number(numbers, float(before), direction)
+        value = next_number(numbers, float(before), steps)
         if value == before:
-            self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
+            self._notices.add(f"{name}: {hud_word(value)}, the {'most' if steps > 0 else 'least'}", path)
         else:
             self._ask(path, value)
             self._say(path, value)
 
     def drag_number(self, path: str, steps: int) -> None:
         """Change a number by so many steps; in a replay do nothing."""
-        if self._crowd.player:
-            return
-        self.touched = path
-        for _ in range(abs(steps)):
-            self.change_number(1 if steps > 0 else -1)
+        if not self._crowd.player:
+            self.touched = path
+            self.change_number(steps)
 
     def _ask(self, path: str, value: Value) -> None:
         self.touched = path

@@ -406,9 +406,9 @@ class Experiments:
     def _begin(self, title: str, make: Callable[[], Kind], colours_of: Callable[[Kind], Sequence[Colour]],
                results_of: Callable[[Kind], Mapping[str, str]], command: str = "") -> None:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
-        if self._techniques.switcher.pending:
+        if self._techniques.switcher.compiling:
             self._notices.add("still compiling a technique: measure it when it is there", "experiment",
-                              holds=lambda: self._techniques.switcher.pending)
+                              holds=lambda: self._techniques.switcher.compiling)
         elif not self.dialog:
             repeat = command_for(self._screen(), self._config_name, command) if command else ""
             self.dialog = ExperimentDialog(title, make, colours_of, results_of, self._notices.add, repeat,

@@ -21,15 +21,16 @@ from crowd_demo.app.seeing.view_controls import CameraControls, Overlays
 from crowd_demo.config.keys import ACTIONS, by_heading, key_text
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.resources import (
+    WATCH,
     about,
     find_config,
     find_tour,
     list_configs,
     list_tours,
+    note_of,
     own_files,
     picture_of,
     same_file,
-    what_to_watch,
 )
 from crowd_demo.config.tour import load_tour
 from crowd_demo.host.system import in_thread
@@ -224,7 +225,7 @@ def _entries(shipped: Mapping[str, Path], folder: str, find: Callable[[str], Pat
     listed = {name: path for name, path in shipped.items() if name not in own} | own
 
     def row(name: str, path: Path) -> Row:
-        watch = what_to_watch(path)
+        watch = note_of(path, WATCH)
         return Row(name + " (your own)" * (name in own), about(path), f"Watch: {watch}" if watch else "", picture_of(path))
 
     return [FileEntry(path, name if same_file(find(name), path) else str(path), row(name, path))

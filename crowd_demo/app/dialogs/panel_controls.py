@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import next_of
+from crowd_demo.app.crowd.technique_controls import next_choice
 from crowd_demo.app.dialogs.dialog import Dialogs, TextDialog
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
@@ -138,7 +139,7 @@ class PanelControls:
     def next_mode(self, backwards: bool = False) -> None:
         """Show the HUD compact, in full or not at all; in a narrow window one panel of the full HUD after the other."""
         modes = MODES if self._is_wide() and self.now.hud != "right" else NARROW
-        self._change(hud=_next(modes, self.now.hud, backwards))
+        self._change(hud=next_choice(modes, self.now.hud, backwards))
         if self.now.hud == "off":
             named = ", ".join(f"{key} {what}" for action, what in HIDDEN_KEYS.items() if (key := self._keymap.key(action)))
             self._notices.add(f"the panels are hidden: {named}".removesuffix(": "), PANELS, HIDDEN_S)
@@ -147,7 +148,7 @@ class PanelControls:
 
     def go_on(self, setting: str) -> None:
         """Go on to the next theme, or to the other units."""
-        self._change(**{setting: _next({"theme": THEMES, "units": UNITS}[setting], getattr(self.now, setting))})
+        self._change(**{setting: next_choice({"theme": THEMES, "units": UNITS}[setting], getattr(self.now, setting))})
 
     def resize(self, direction: int) -> None:
         """Make text and panels a step larger (1) or smaller (-1), or (0) as large as usual."""
@@ -176,7 +177,3 @@ class PanelControls:
         if "hud" in kept:
             kept["hud"] = {"off": "compact", "right": "full"}.get(self.now.hud, self.now.hud)
         self._preferences.change(**kept, opened=tuple(self.now.opened))
-
-
-def _next(choices: tuple[str, ...], value: str, backwards: bool = False) -> str:
-    return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -215,8 +214,8 @@ class Tools:
     def undo(self) -> None:
         """Undo the last stroke, of which the rest is carried out first."""
         self.end()
-        self._crowd.apply(partial(self.work, at_once=True))
-        self._crowd.apply(self._undo.undo)
+        self.work(at_once=True)
+        self._undo.undo()
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -295,9 +294,6 @@ class Undo:
         self._gesture = 0  # the present press of a key or of the mouse
         self._said = False  # what the difference to the timeline is
 
-    def ask_redo(self) -> None:
-        self._crowd.apply(self.redo)
-
     @property
     def present(self) -> Entries:
         """Those of the present tick."""
@@ -312,13 +308,11 @@ class Undo:
         """Carry out what a key, a slider or a dialog has asked for."""
         path = getattr(action, "path", "")
         what = BY_PATH[path].label.strip() if path in BY_PATH else path or action.about
-        self._crowd.begin_new_future()
         self._do(action, action.inverse(self._crowd.sim) if isinstance(action, Edit) else (), what,
                  (self._gesture, type(action), path))
 
     def carry_out(self, action: Action, what: str, stroke: object) -> None:
         """Carry out an action of a stroke, unless it would change nothing."""
-        self._crowd.begin_new_future()
         inverses = action.inverse(self._crowd.sim) if isinstance(action, Edit) else ()
         if inverses or not isinstance(action, Edit):
             self._do(action, inverses, what, stroke)

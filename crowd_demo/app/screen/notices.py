@@ -18,7 +18,7 @@ import pygame
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.keys import ACTIONS
-from crowd_demo.config.resources import about, find_config, picture_of, what_to_try
+from crowd_demo.config.resources import TRY, about, find_config, note_of, picture_of
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.host.streams import ProgressLine
@@ -35,7 +35,7 @@ FRAME_S = 1 / 15  # the compilers need the time
 PRINT_EVERY_S = 0.2
 SIDE, GAP, PICTURE = 341.0, 48.0, 556.0  # units: the width of what stands at the right, the gap, the largest picture
 LEAST_PICTURE = 120.0
-TRY, LINE = 62.0, 21.0  # units: from one try to the next, from one line to the next
+ROW, LINE = 62.0, 21.0  # units: from one try to the next, from one line to the next
 Try = tuple[str, str, str, bool]  # a key, what it does, what is seen then, and whether it was pressed
 NOTED = "Noted: it begins when {} ready."
 TRIES = {  # what an action does, what is seen then, and what it has to wait for
@@ -95,7 +95,7 @@ def caption_of(name: str | None, keymap: Keymap) -> Caption | None:
         path = find_config(name or "")
     except ValueError:
         return None
-    action, hint = what_to_try(path)
+    action, _, hint = note_of(path, TRY).partition(", ")
     return Caption(path.stem, about(path), keymap.name(action) if action in ACTIONS else "", hint)
 
 
@@ -179,11 +179,11 @@ def _draw_right(on: Canvas, tries: Sequence[Try], progress: LoadingProgress, par
     top += 56
     for key, what, more, pressed in tries:
         if pressed:
-            on.rect(TOUCHED, (left - 14, top, wide + 14, TRY - 3), radius=8)
+            on.rect(TOUCHED, (left - 14, top, wide + 14, ROW - 3), radius=8)
         on.key(key, left, top + 20, 20)
         on.left(on.fitted(what, wide - 42), left + 42, top + 20, bold=True)
         on.left(on.fitted(more, wide - 42), left + 42, top + 20 + LINE, NORMAL, ACCENT if pressed else DIM)
-        top += TRY
+        top += ROW
     count = f"{min(progress.done + 1, progress.total)} of {progress.total}" if progress.total else ""
     end = on.right(count, left + wide, top + 25, bold=True)
     on.left(on.fitted(progress.text, end - left - 10), left, top + 25, NORMAL, DIM)

@@ -7,20 +7,20 @@ programs that run at once the last one to write wins.
 
 from __future__ import annotations
 
+import math
 import os
 import platform
+import time
 from contextlib import suppress
 from pathlib import Path
-from threading import RLock, Timer
 from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from crowd_demo.config import yaml12
-from crowd_demo.config.explain import explain
+from crowd_demo.config.loader import ConfigError, read_section
 from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
-from crowd_demo.config.yaml12 import Location, Mistake
+from crowd_demo.config.yaml12 import dump
 from crowd_demo.host.files import write_file
 from crowd_demo.registry.texts import reason
 
@@ -39,10 +39,6 @@ class Values(HudSettings):
     size: Size | None = Field(None, description="[width, height] of the window in pixels")
 
 
-class PreferencesError(ValueError):
-    """What is wrong with the file, in a line that names file, line and key."""
-
-
 def user_file() -> Path | None:
     """The file of this user's preferences; None where there is no home, or none are wanted: the variable is empty."""
     if (chosen := os.environ.get(VARIABLE)) is not None:
@@ -57,36 +53,22 @@ def user_file() -> Path | None:
 
 
 def read(path: Path) -> Values:
-    """The values in a file, the defaults if there is none. Raises PreferencesError."""
-    if not os.path.lexists(path):
-        return Values.model_validate({})
-    try:
-        document = yaml12.read_file(path)
-        mistakes = document.mistakes
-        if not mistakes:
-            return Values.model_validate(document.data)
-    except yaml12.UnreadableError as error:
-        mistakes = error.mistakes
-    except ValidationError as error:
-        start = Location(str(path), 1)
-        mistakes = [Mistake(document.locations.get(key, start), key, text) for key, text in explain(error, Values)]
-    raise PreferencesError(str(min(mistakes)))
+    """The values in a file, the defaults if there is none. Raises ConfigError."""
+    return read_section(Values, path, Path)[0] if os.path.lexists(path) else Values.model_validate({})
 
 
 class Preferences:
     """The values, and their file; without one, or with one that is broken, nothing is kept."""
 
-    def __init__(self, path: Path | None = None, save_s: float = SAVE_S) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         self.values = Values.model_validate({})
-        self._path, self._save_s = path, save_s
+        self._path, self._due_s = path, math.inf  # when to write the file
         self.news: list[str] = []
-        self._lock = RLock()
-        self._timer: Timer | None = None
         try:
             self.values = read(path) if path else self.values
-        except PreferencesError as error:
+        except ConfigError as error:
             self._path = None
-            self.news.append(f"{error} (preferences are not used)")
+            self.news.append(f"{error.lines[0]} (preferences are not used)")
 
     def window(self, configured: WindowSettings) -> WindowSettings:
         """The settings of the window, with what is preferred where the configuration does not say."""
@@ -97,33 +79,20 @@ class Preferences:
         return configured.model_copy(update=preferred)
 
     def change(self, **values: object) -> None:
-        """Change values, and write them after 1 s."""
+        """Change values; the file is written a second later."""
         changed = self.values.model_copy(update=values)
-        if changed == self.values:
+        if changed != self.values:
+            self.values, self._due_s = changed, min(self._due_s, time.monotonic() + SAVE_S)
+
+    def save(self, by_s: float = math.inf) -> None:
+        """Write the file, if that is due by this time of `time.monotonic`. Call in every frame, and at the end without one."""
+        if not self._path or self._due_s >= by_s:
             return
-        self.values = changed
-        with self._lock:
-            if self._path and not self._timer:
-                self._timer = Timer(self._save_s, self._save)
-                self._timer.daemon = True
-                self._timer.start()
-
-    def close(self) -> None:
-        """Write the file now, if it is about to be written."""
-        with self._lock:
-            if self._timer:
-                self._timer.cancel()
-                self._save()
-
-    def _save(self) -> None:
-        with self._lock:
-            if not (self._timer and self._path):  # written meanwhile
-                return
-            self._timer = None
-            data = self.values.model_dump(mode="json", exclude_defaults=True)
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                write_file(self._path, (HEADER + (yaml12.dump(data) if data else "")).encode())
-            except OSError as error:
-                self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
-                self._path = None
+        self._due_s = math.inf
+        data = self.values.model_dump(mode="json", exclude_defaults=True)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(self._path, (HEADER + (dump(data) if data else "")).encode())
+        except OSError as error:
+            self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
+            self._path = None

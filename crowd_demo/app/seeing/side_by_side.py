@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pygame
@@ -26,7 +27,8 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.loader import ConfigError, ReadConfig, as_overrides
 from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.config.model import Config
-from crowd_demo.measure.proof import SameTickHashes, short
+from crowd_demo.host.system import beside_frames
+from crowd_demo.measure.proof import short
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import EXACT, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of
@@ -47,7 +49,7 @@ FRAME_MS = 50.0  # for the steps of both crowds in a frame; where one of each ta
 STILL_MS = 40.0  # until they take no longer than this
 LEAST_STEPS = 5  # before that the times of a step are not known
 READ_EVERY_S = 0.125
-HASH_EVERY_S, HASH_SHARE = 1.0, 0.05  # the least time between two hashes, and the largest share of time for them
+HASH_EVERY_S = 1.0  # the least time between two hashes
 CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
@@ -106,19 +108,16 @@ class SideBySide:
         if not self.second:
             self.toggle()
         elif self.request:
-            value = next_choice(self._technique, self.request.value, backwards)
+            value = next_choice(self._technique.choices, self.request.value, backwards)
             if value == self._techniques.value(self._technique.path):
-                value = next_choice(self._technique, value, backwards)
+                value = next_choice(self._technique.choices, value, backwards)
             self._choose(value)
 
     def change_number(self, steps: int) -> None:
         """Change the number on the right by so many steps, if it is one."""
         numbers = self._technique.numbers
-        if not self.request or not numbers or isinstance(value := self.request.value, str):
-            return
-        for _ in range(abs(steps)):
-            value = next_number(numbers, float(value), 1 if steps > 0 else -1)
-        self._choose(value)
+        if self.request and numbers and not isinstance(value := self.request.value, str):
+            self._choose(next_number(numbers, float(value), steps))
 
     def _choose(self, value: Value) -> None:
         technique = self._technique
@@ -189,7 +188,7 @@ class SideBySide:
                     more(second.draw(scene, self._camera, alpha))
                 on.blit(second.picture, (self.line_px, 0), second.picture.get_rect().move(self.line_px, 0))
                 if other.tick == sim.tick:
-                    second.compare(sim)
+                    second.compare(sim, other)
                 self._read_times(other)
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
@@ -230,7 +229,8 @@ def other_value(technique: Technique, present: Value) -> Value:
     """
     if present == technique.baseline:
         return next(choice for choice in reversed(technique.choices) if choice != present)
-    return next_choice(technique, present) if are_exact(technique, (present, technique.baseline)) else technique.baseline
+    one_crowd = are_exact(technique, (present, technique.baseline))
+    return next_choice(technique.choices, present) if one_crowd else technique.baseline
 
 
 def are_exact(technique: Technique, values: Iterable[Value], get: Callable[[str], Value] | None = None) -> bool:
@@ -250,9 +250,9 @@ class SecondCrowd:
         self.sim: Simulation | None = None  # None: to begin again
         self.picture = plain_surface((1, 1))
         self.view: object = None  # that it shows
-        self._hashes = SameTickHashes()
-        self._hashing: Iterator[None] = iter(())
-        self._hashed_at_s, self._asked_at_s, self._credit_s = -math.inf, time.perf_counter(), 0.0
+        self.hashed: tuple[int, tuple[str, ...]] = -1, ()  # the last tick at which both states have been hashed
+        self._hashing: tuple[int, list[Future[str]]] = -1, []
+        self._hash_at_s, self._beside = -math.inf, beside_frames()
 
     def keep_up(self, sim: Simulation, waits: bool = False) -> Simulation:
         """Make the steps that the crowd has made unless it `waits`, or begin again from the crowd's present state."""
@@ -277,32 +277,26 @@ class SecondCrowd:
         replica.restore(sim.state())
         replica.optimizations.set(self.path, self.value)
         self.begun_at, self.is_exact, self.view = sim.tick, True, None
-        self._hashes, self._hashing = SameTickHashes(sim, replica), iter(())
+        self.hashed, self._hashing, self._hash_at_s = (-1, ()), (-1, []), -math.inf
 
-    def compare(self, sim: Simulation) -> None:
-        """Bring the hashes of both crowds up to date in a share of the time. Call when they are at the same tick."""
-        now_s = time.perf_counter()
-        self._credit_s = min(self._credit_s, 0.0) + HASH_SHARE * (now_s - self._asked_at_s)
-        self._asked_at_s = now_s
-        while self._credit_s > 0 and self._make_hashes(sim.tick, now_s):
-            then_s, now_s = now_s, time.perf_counter()
-            self._credit_s -= now_s - then_s
-
-    def _make_hashes(self, tick: int, now_s: float) -> bool:
-        """Compute the next part of the two hashes; return False if they are up to date."""
-        for _ in self._hashing:
-            return True
-        if self._hashes.found and (tick == self._hashes.tick or now_s < self._hashed_at_s + HASH_EVERY_S):
-            return False
-        self._hashed_at_s, self._hashing = now_s, self._hashes.parts()
-        return True
+    def compare(self, sim: Simulation, other: Simulation) -> None:
+        """Have the states of both crowds hashed beside the frames, now and then. Call when they are at the same tick."""
+        tick, hashing = self._hashing
+        if not all(each.done() for each in hashing):
+            return
+        if hashing:
+            self.hashed = tick, tuple(each.result() for each in hashing)
+        if sim.tick != tick and (now_s := time.perf_counter()) >= self._hash_at_s:
+            self._hash_at_s = now_s + HASH_EVERY_S
+            self._hashing = sim.tick, [self._beside.submit(each.snapshot().state_hash) for each in (sim, other)]
 
     def hash_lines(self, dt: float) -> tuple[ProofLine | None, ProofLine | None]:
-        if not self._hashes.found:
+        tick, hashes = self.hashed
+        if not hashes:
             return None, None
-        one, other = self._hashes.found
+        one, other = hashes
         kind: ProofKind = "same" if one == other else "differs" if self.is_exact else "apart"
-        at = f"{'DIFFERS' if kind == 'differs' else kind} at {time_text(self._hashes.tick * dt)}"
+        at = f"{'DIFFERS' if kind == 'differs' else kind} at {time_text(tick * dt)}"
         return ProofLine(kind, f"hash {short(one)} {at}"), ProofLine(kind, f"hash {short(other)} {at}")
 
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
@@ -355,5 +349,5 @@ class SecondRun(SecondCrowd):
             self._catch_up(self.sim.play, self.sim, sim.tick)
         return self.sim
 
-    def compare(self, sim: Simulation) -> None:
+    def compare(self, sim: Simulation, other: Simulation) -> None:
         """They are two crowds: nothing is compared."""

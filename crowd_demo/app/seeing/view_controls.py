@@ -19,7 +19,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.technique_controls import COLOUR_MODE, Switcher
+from crowd_demo.app.crowd.technique_controls import COLOUR_MODE, Switcher, next_choice
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.window import Pointer
 from crowd_demo.config.model import Config
@@ -317,4 +317,4 @@ class CameraControls:
     def next_colours(self, backwards: bool = False) -> None:
         """Go on to the next mode that tells something of this crowd."""
         names = self._crowd.scene.telling_colours() if self._crowd.scene else list(COLOURS)
-        self.show_colours(names[(names.index(self.waits or self.colours) + (-1 if backwards else 1)) % len(names)])
+        self.show_colours(next_choice(names, self.waits or self.colours, backwards))

@@ -1,4 +1,4 @@
-"""The numbers of a tour: what the window measures over its last frames, and texts with these numbers filled in."""
+"""The numbers of a tour: what the window measures over its last frames, texts with these numbers, and guesses at them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import numpy as np
 
 from crowd_demo.app.card.effect import Counted
 from crowd_demo.compute.arrays import Doubles, Floats
-from crowd_demo.config.tour import BEFORE, NUMBERS, PLACEHOLDER
+from crowd_demo.config.tour import BEFORE, NUMBERS, PLACEHOLDER, Bet
 from crowd_demo.measure.comparison import counters_of
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import stages_of
+from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.hud.card import NARROW, Span
+from crowd_demo.render.hud.status import BetOutcome, BetView
 from crowd_demo.sim.metrics.readings import Readings
 
 Numbers = Mapping[str, float]
@@ -33,6 +35,9 @@ ON_CARD = {"candidates_per_agent": ("candidates", 1), "neighbours_per_agent": ("
            "near reads": ("near_reads", 100)}  # names and units of what a card tells, in tours
 OF_VIEW = {"draw_ms", "frame_ms", "fps", "drawn"}  # numbers that another view changes
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
+DIGITS = frozenset("0123456789.")
+MAX_DIGITS = 7
+UNITS = {"fps": "frames per second", "near_reads": "%"}
 
 
 class Since(NamedTuple):
@@ -43,13 +48,13 @@ class Since(NamedTuple):
 
 
 def measured(profile: Profile, readings: Readings, since: Since, most: int) -> Numbers:
-    """Medians over at most so many frames since a moment; there must be one.
+    """Medians over at most so many frames since a moment, of which there must be one, and the intervals of times.
 
     What agents meet is the mean over all who have updated around: in a single step that may be nobody.
     """
     frames = min(profile.frames - since.frames, most)
     steps = min(profile.steps - since.steps, most)
-    stages = profile.step_ms(steps) if steps else {}
+    stages, times = (profile.step_ms(steps), profile.steps_ms(steps)) if steps else ({}, {})
     drawing = [profile.stage_ms(stage, frames) for stage in stages_of("draw", profile.stages)]
     step_ms = sum(stages.values()) if steps else math.nan
     draw_ms = float(np.median(sum(drawing))) if drawing else math.nan
@@ -67,17 +72,8 @@ def measured(profile: Profile, readings: Readings, since: Since, most: int) -> N
         "neighbours": updated.get("neighbours_per_agent", math.nan),
         "drawn": counters.get("drawn", math.nan),
         "near_reads": 100 * locality.same_or_next_line if locality else math.nan,
-    }
-
-
-def intervals(profile: Profile, since: Since, most: int) -> Numbers:
-    """The ends of intervals around the times of the same frames."""
-    frames, steps = min(profile.frames - since.frames, most), min(profile.steps - since.steps, most)
-    stages = profile.steps_ms(steps) if steps else {}
-    drawing = [profile.stage_ms(stage, frames) for stage in stages_of("draw", profile.stages)]
-    return {
-        **_ends("step_ms", list(stages.values())),
-        **_ends("interaction_ms", [stages["interaction"]] if "interaction" in stages else []),
+        **_ends("step_ms", list(times.values())),
+        **_ends("interaction_ms", [times["interaction"]] if "interaction" in times else []),
         **_ends("draw_ms", drawing),
         **_ends("fps", [1e3 / np.maximum(profile.frame_ms(frames), SHORTEST_MS)]),
     }
@@ -216,3 +212,64 @@ def number_text(name: str, value: float) -> str:
     if value >= whole or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+# --- bets ------------------------------------------------------------------------------------------------------------
+
+class Guess:
+    """A guess under way, as it is typed; a place on the scale of the bet is written as its value."""
+
+    def __init__(self, bet: Bet) -> None:
+        self.bet, self.typed = bet, ""
+
+    @property
+    def value(self) -> float | None:
+        """The number; None as long as there is none."""
+        return float(self.typed) if self.typed.strip(".") else None
+
+    def type(self, key: str) -> bool:
+        """Take a digit, a point or backspace; return whether it was taken."""
+        if key == "backspace":
+            was, self.typed = self.typed, self.typed[:-1]
+            return was != ""
+        if key not in DIGITS:
+            return False
+        if len(self.typed) < MAX_DIGITS and not (key == "." and "." in self.typed):
+            self.typed += key
+        return True
+
+    def place(self, share: float) -> None:
+        self.typed = f"{self.bet.value_at(share):.10g}"
+
+    def view(self, is_open: bool, outcome: BetOutcome | None = None) -> BetView:
+        bet = self.bet
+        share = None if self.value is None else bet.share_of(self.value)
+        ends = f"{bet.low:,.10g}", f"{bet.high:,.10g}"
+        return BetView(ends, self.typed, unit_of(bet.name), share, outcome, is_open)
+
+    def outcome(self, guess: float, before: Numbers, now: Numbers) -> BetOutcome:
+        """How a guess compares with the measured interval. What is shown is what is compared, with as many digits."""
+        value, low, high = interval_of(self.bet.name, before, now)
+        if math.isnan(value):
+            return BetOutcome("not known here", None, "This number could not be measured here.", is_right=False)
+        shown, least, most = (  # factors as the card has them, other numbers as the texts of tours do
+            digits_text(number, 2, ",") if self.bet.name in COMPARED else number_text(self.bet.name, number)
+            for number in (value, low, high))
+        measured = f"{shown} {unit_of(self.bet.name)}".rstrip() + f" ({least} to {most})" * (least != most)
+        shares = self.bet.share_of(low), self.bet.share_of(high)
+        if min(number_of(least), low) <= guess <= max(number_of(most), high) or guess == number_of(shown):
+            return BetOutcome(measured, shares, f"Your guess of {guess:,.10g} lies within what was measured.", is_right=True)
+        decimals = max(len(f"{guess:.10g}".partition(".")[2]), len(shown.partition(".")[2]))
+        distance = f"{abs(guess - number_of(shown)):,.{decimals}f}"
+        return BetOutcome(measured, shares, f"Your guess of {guess:,.10g} is too {'high' if guess > value else 'low'}"
+                                            f" by {distance}.", is_right=False)
+
+
+def unit_of(name: str) -> str:
+    if name in COMPARED:
+        return "times as fast"
+    return "ms" if name.endswith("_ms") else UNITS.get(name, name)
+
+
+def number_of(shown: str) -> float:
+    return float(shown.replace(",", ""))

@@ -27,14 +27,14 @@ from crowd_demo.app.crowd.crowd_controls import CrowdControls
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.view_controls import FREEZE, Overlays
-from crowd_demo.app.tours.bets import DIGITS, Guess
 from crowd_demo.app.tours.live_numbers import (
+    DIGITS,
     OF_VIEW,
+    Guess,
     Numbers,
     PageNumbers,
     Since,
     filled,
-    intervals,
     measured,
     measured_for,
     named,
@@ -240,7 +240,7 @@ class TourPlayer:
         elif self._restart_due:
             self._restart_due = False
             self._wait()
-            self.program.controls.restart()
+            self.program.crowd.apply(self.program.controls.restart)
         elif self._is_enough():
             self._keep_numbers(self._measured())
             if self._hurried:
@@ -293,8 +293,7 @@ class TourPlayer:
         if self.opening or self._counted() < LEAST_FRAMES:
             return None
         sim = self.program.crowd.sim
-        now = measured(sim.profile, self.program.crowd.meters.readings(sim), self._since, self.step.wait)
-        return {**now, **intervals(sim.profile, self._since, self.step.wait)}
+        return measured(sim.profile, self.program.crowd.meters.readings(sim), self._since, self.step.wait)
 
     def _keep_numbers(self, now: Numbers | None) -> None:
         """Keep numbers as those of this page, if it has none yet."""
@@ -370,7 +369,7 @@ class TourPlayer:
         before, now, _ = self._known(self._number)
         mark = guess.bet.of.rpartition(".")[0]
         earlier = self._marks.get(mark, {}) if mark not in ("", BEFORE) else before
-        return guess.view(is_open=False, outcome=None if now is None else guess.outcome(earlier, now))
+        return guess.view(is_open=False, outcome=None if now is None else guess.outcome(guess.value, earlier, now))
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 

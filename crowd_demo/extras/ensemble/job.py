@@ -27,7 +27,7 @@ from crowd_demo.registry.plugins import sources
 from crowd_demo.registry.texts import error_line
 from crowd_demo.sim.snapshot import PACE_KEYS, VIEW_SECTIONS
 
-MAKERS = ("compute", "config", "extras", "measure", "registry", "sim")  # folders whose code may decide the result
+MAKERS = ("compute", "config", "extras", "grid", "measure", "registry", "sim")  # folders whose code may decide the result
 UNREAD = (VIEW_SECTIONS | {"seed", "map"}) - {"optimizations", "measure"}
 ONE_RUN = threading.Lock()  # kernels are called from one thread at a time; a Dask worker may have several
 

@@ -20,6 +20,7 @@ import os
 import signal
 import subprocess
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
@@ -27,7 +28,6 @@ from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from struct import pack
-from tempfile import TemporaryFile
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -61,6 +61,7 @@ NEAREST, FARTHEST = 9, 120  # pictures from one that is whole to the next: 3 % s
 ENCODERS = {"mp4": ("libx264", "-crf", "20", "-movflags", "+faststart"),
             "webm": ("libvpx-vp9", "-b:v", "0", "-crf", "32", "-row-mt", "1", "-deadline", "good", "-cpu-used", "4")}
 PATIENCE_S, PATIENCE_MEGAPIXEL_S = 15.0, 10.0  # so long an encoder may take for one picture, and to end
+MESSAGES = 4096  # bytes that are kept at least of the beginning, and of the end, of what an encoder says
 SHOWN = 200  # characters of the beginning, and of the end, of what an encoder says
 
 
@@ -194,9 +195,11 @@ def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
                "-an", "-c:v", encoder, *options, "-pix_fmt", "yuv420p", "-f", kind,
                str(path.absolute())]  # a relative one may look like an option or a URL
     is_whole, patience_s = False, PATIENCE_S + PATIENCE_MEGAPIXEL_S * film.size[0] * film.size[1] / 1e6
-    with TemporaryFile() as messages, subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True) as encoding:
-        assert encoding.stdin
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          start_new_session=True) as encoding:
+        assert encoding.stdin and encoding.stderr
+        read = partial(encoding.stderr.read, MESSAGES)
+        messages = in_thread(lambda: b"".join((read(), *deque(iter(read, b""), 2))), "ffmpeg messages")  # beginning and end
         atexit.register(_kill, encoding)  # after a signal nobody waits for one that hangs
         try:
             with suppress(BrokenPipeError):  # it says why
@@ -210,8 +213,7 @@ def video(path: Path, film: Film, pictures: Pictures, kind: str) -> None:
             _kill(encoding)
             with suppress(BrokenPipeError):
                 encoding.stdin.close()
-        messages.seek(0)
-        said = messages.read().decode(errors="replace")
+        said = messages.result().decode(errors="replace")
     if encoding.returncode or not is_whole or not path.exists():
         text = printable("; ".join(dict.fromkeys(said.splitlines())))
         text = text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} ... {text[-SHOWN:]}"

@@ -19,9 +19,8 @@ from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.maps import Origin
 from crowd_demo.config.model import Config
 from crowd_demo.extras.playback import FollowTracks, MeasuredWays, PlaybackColumns
-from crowd_demo.host.recording.format import Script, read_recording
+from crowd_demo.host.recording.format import Save, Script, read_recording, read_save, with_overrides
 from crowd_demo.host.recording.recording import Player
-from crowd_demo.host.recording.saves import Save, read_save, with_overrides
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.state import Columns

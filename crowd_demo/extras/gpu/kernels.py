@@ -14,8 +14,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Floats, Ints, Longs, Rules, Whole
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import add_at, raise_to
-from crowd_demo.grid.cells import Cells, Floor, cell_of
-from crowd_demo.grid.counting_sort import sort_bucket
+from crowd_demo.grid.cells import Cells, Floor, cell_of, sort_bucket
 from crowd_demo.sim.behaviours.steering import advance
 from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, choose, solve
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe

@@ -52,8 +52,8 @@ from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, Make
 from crowd_demo.sim.interaction.nearest import NeighbourLimits
 from crowd_demo.sim.interaction.pairwise import finish, no_sums, observe
 from crowd_demo.sim.interaction.strips import accumulate_alone
-from crowd_demo.sim.neighbours.grid import AgentGrid
 from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_due_by_id
+from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.crowding import Prices
 from crowd_demo.sim.terrain.flow_fields import FlowField
@@ -191,11 +191,6 @@ def fields_of(crowd: GpuCrowd, world: World) -> FlowField:
     return FlowField(copied, goal_x, goal_y, made.fields.rounds)
 
 
-def routes_on(crowd: GpuCrowd, world: World) -> Routes:
-    prices = world.crowding.prices(world.tick)
-    return Routes(fields_of(crowd, world), Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen)))
-
-
 # --- the stages ------------------------------------------------------------------------------------------------------
 
 class GpuSight(MadeOf[CheckSight]):
@@ -235,7 +230,8 @@ class SetPrices(LookForCrowds):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         nobody = np.zeros(0, np.float32)
-        return world.crowding.launches(world.tick, nobody, nobody, 0, world.terrain.walls)
+        return (*world.crowding.launches(world.tick, nobody, nobody, 0, world.terrain.walls),
+                *self.ways.launches_ahead(world.tick))
 
 
 class AskForFields(MadeOf[MakeFlowFields]):
@@ -318,7 +314,7 @@ class GpuExchange(MadeOf[ExchangePeople]):
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
         return (crowd.launch(exchange_people_each, agents, columns, agents, destinations_of(crowd, self.stage.areas),
-                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world.tick)),)
+                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world)),)
 
 
 class GpuWalk(GpuMove):
@@ -329,8 +325,10 @@ class GpuWalk(GpuMove):
         self.areas = stage.areas
 
     def rules(self, world: World) -> WalkRules:
-        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(self.crowd, self.areas), walls_of(self.crowd, world),
-                         routes_on(self.crowd, world))
+        crowd, prices = self.crowd, world.crowding.prices(world.tick)
+        on_gpu = Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen))
+        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(crowd, self.areas), walls_of(crowd, world),
+                         Routes(fields_of(crowd, world), on_gpu))
 
 
 class GpuSmallCells(MadeOf[SmallCells]):
@@ -387,7 +385,7 @@ def _contact(crowd: GpuCrowd, stage: SmallCells) -> list[Stage]:
 MADE = cast(Made, {  # birds' too
     Glide: lambda crowd, stage: [GpuMove(crowd)],
     CheckSight: lambda crowd, stage: [GpuSight(crowd, stage)],
-    LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices()],
+    LookForCrowds: lambda crowd, stage: [CountOnTiles(crowd, stage), SetPrices(stage.ways)],
     MakeFlowFields: lambda crowd, stage: [AskForFields(crowd, stage), MakeFields(stage.areas)],
     TakeHeadings: lambda crowd, stage: [GpuHeadings(crowd, stage)],
     Admit: lambda crowd, stage: [GpuAdmit(crowd, stage)],

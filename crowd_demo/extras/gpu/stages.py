@@ -119,10 +119,6 @@ class GpuCrowd:
         self.order = self.identity
         world.agents.layout += 1
 
-    def wrote(self, world: World) -> None:
-        """Call after kernels that write columns: those on the GPU are the newest."""
-        world.agents.elsewhere = self
-
     def measured(self, world: World) -> Floats:
         """Return the square of the longest move since `farthest_sq` was cleared, float32[workers, 16]."""
         world.farthest_sq[:] = 0
@@ -183,7 +179,7 @@ class GpuStage(Stage):
 
     def commit(self, world: World) -> None:
         self.crowd.gpu.finish()
-        self.crowd.wrote(world)
+        world.agents.elsewhere = self.crowd  # whose columns are the newest now
 
 
 class GpuIndex(GpuStage):

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.host.compiling.loading import LoadingProgress, load_program
-from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, collect, compare, interleave
-from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s, picture_hash
-from crowd_demo.measure.experiment import aligned, figure_text, header
+from crowd_demo.extras.lab.claims.claim import CrowdArm, memory_order
+from crowd_demo.extras.why import FEW_STEPS, figures
+from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, compare, interleave
+from crowd_demo.measure.crowd_variant import all_pairs_s, picture_hash
+from crowd_demo.measure.experiment import aligned, figure_text, header, result_of
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import kind_of, no_effect, strongest, yaml_word
-from crowd_demo.sim.metrics.locality import locality
 
 WARM_UP = 10  # steps
 PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
@@ -28,7 +28,7 @@ SLOW_S = 10.0  # brute force that takes longer is announced
 SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
 NOTE = "95%: confidence interval of the ratio. The default's is that to a copy of itself: ratios within it show nothing"
 
-Variants = Mapping[str, CrowdVariant]  # the default first, and once more last
+Variants = Mapping[str, CrowdArm]  # the default first, and once more last
 
 
 class Swept(NamedTuple):
@@ -37,10 +37,11 @@ class Swept(NamedTuple):
     result: VariantResult
     measures: dict[str, float]  # counters and locality
     picture_hash: str  # empty where none was drawn
+    why: list[dict[str, str]]  # figures of the technique's stage, if it is one of a step
 
     def record(self) -> dict[str, object]:
         return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
-                **self.result.record()}
+                "why": self.why, **self.result.record()}
 
 
 def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -> Variants:
@@ -49,10 +50,9 @@ def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -
     return {**made, REPEAT: _variant(config, technique, technique.default)}
 
 
-def _variant(config: Config, technique: Technique, value: Value) -> CrowdVariant:
+def _variant(config: Config, technique: Technique, value: Value) -> CrowdArm:
     options = with_values(config.optimizations, {technique.path: value})
-    loaded = load_program(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, LoadingProgress())
-    return CrowdVariant(loaded.sim, Picture(loaded.sim, loaded.scene) if loaded.scene else None)
+    return CrowdArm(config.model_copy(update={"optimizations": options}), technique.path in PICTURE)
 
 
 def expectations(technique: Technique, variants: Variants, steps: int) -> Iterator[str]:
@@ -70,20 +70,20 @@ def expectations(technique: Technique, variants: Variants, steps: int) -> Iterat
 
 def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
     """Make `steps` steps with each value, after `WARM_UP` others; return what was measured, the default first."""
-    measured = collect(variants, interleave(variants, block_lengths(steps), WARM_UP))
+    measured = result_of(interleave(variants, block_lengths(steps), WARM_UP))
     hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
-    stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-    results = compare(stages, hashes, base=next(iter(variants)), repeat=REPEAT)
-    return [_swept(technique, variant, results[name]) for name, variant in variants.items() if name != REPEAT]
+    results = compare(measured, hashes, base=next(iter(variants)), repeat=REPEAT)
+    return [_swept(technique, variant, results[name], steps) for name, variant in variants.items() if name != REPEAT]
 
 
-def _swept(technique: Technique, variant: CrowdVariant, result: VariantResult) -> Swept:
+def _swept(technique: Technique, variant: CrowdArm, result: VariantResult, steps: int) -> Swept:
     options = variant.sim.optimizations
     value = options.get(technique.path)
-    picture = picture_hash(variant.picture) if variant.picture else ""
-    near, misses, _ = locality(variant.sim)
-    measures = {**result.counters, "near_reads": near, "l1_misses": misses}
-    return Swept(value, kind_of(technique, value, options.get), result, measures, picture)
+    drawn = variant.variant.picture
+    measures = {**result.counters, **memory_order(variant)}
+    explained = () if drawn else figures(variant.sim, technique.stage, min(steps, FEW_STEPS))
+    why = [figure._asdict() for figure in explained if figure]
+    return Swept(value, kind_of(technique, value, options.get), result, measures, picture_hash(drawn) if drawn else "", why)
 
 
 def record_of(config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> dict[str, object]:

@@ -7,14 +7,15 @@ The processor's own counters are those of Linux's `perf_event_open`, summed over
 virtual machines have none, and many systems forbid them (`kernel.perf_event_paranoid` above 2): then the reason is
 returned. Counters run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
 
-Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order and of the
-index once. Working memory of a worker (strips, histograms), cells and the map do not count, so it is a lower bound.
+Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
+and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count: a lower bound.
 
-Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read.
+Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read of
+columns, but no others.
 
 Object code is disassembled by Capstone (the extra `why`), for x86-64 (SSE2, AVX2, AVX-512) and ARM (NEON). A loop is a
-jump back and all instructions from its target on. Kernels are inlined as a whole, so the hot loop is the innermost one
-that is nested deepest, and of several the one with most arithmetic: in the interaction the loop over candidates.
+jump back and all instructions from its target on. Kernels are inlined as a whole, so nesting does not show which loop is
+hot: rare branches have loops, too. Samples do, which Linux takes by its clock where counters of the processor are absent.
 """
 
 from __future__ import annotations
@@ -22,88 +23,108 @@ from __future__ import annotations
 import ctypes
 import errno
 import math
+import mmap
 import os
 import platform
 import re
 import struct
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import cache
-from itertools import pairwise, zip_longest
+from itertools import cycle, product, zip_longest
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from llvmlite import binding
 
 from crowd_demo.compute.cache import folder
 from crowd_demo.compute.jit import Launch, machine_code, max_threads
+from crowd_demo.grid.cells import Cells
 from crowd_demo.host.files import write_file
 from crowd_demo.profile import Profile, Timing
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
-from crowd_demo.sim.metrics.locality import machine_caches, misses_per_agent
+from crowd_demo.render.hud.card import CardRow
+from crowd_demo.sim.behaviours.people_rules import WAITING
+from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, Strips
+from crowd_demo.sim.metrics.locality import BESIDE, TYPICAL, WORD, Read, machine_caches, missed_lines
+from crowd_demo.sim.neighbours.schedule import IdSchedule
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.flow_fields import UNREACHABLE
 
-if TYPE_CHECKING:
-    from crowd_demo.render.hud.card import CardRow
-
-# --- counters of the processor ----------------------------------------------------------------------------------------
+# --- counters of the processor, and samples of where it is ------------------------------------------------------------
 
 SYSCALL = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
-ENABLE = 0x2400  # ioctl
-HARDWARE, CACHE = 0, 3  # types
-LEVEL_1_READ_MISS = 0 | 0 << 8 | 1 << 16
+ENABLE, DISABLE = 0x2400, 0x2401  # ioctl
+HARDWARE, SOFTWARE, CACHE, LEVEL_1_READ_MISS = 0, 1, 3, 1 << 16  # types, and what of a cache
 EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level misses": (HARDWARE, 3),
           "branch misses": (HARDWARE, 5), "L1 misses": (CACHE, LEVEL_1_READ_MISS)}
+CLOCK = SOFTWARE, 0
 SIZE = 112  # of perf_event_attr
-FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read the enabled and the running time too
-ABSENT = "this machine has none. Physical ones, and virtual ones with a PMU, have counters"
-FORBIDDEN = "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"
-WHY_NOT = {errno.EPERM: FORBIDDEN, errno.EACCES: FORBIDDEN}
-WHY_NOT |= dict.fromkeys((errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP), ABSENT)
+FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read enabled and running times, too
+FREQUENT, PER_S, PLACE = 1 << 10, 25_000, 1  # samples per second of a thread's time, each with the place in memory
+PAGES, SAMPLE, ANY_MODE = 16, np.uint64(9 | 16 << 48), np.uint64(0xFFFF << 32)  # of samples; the head of one, its mode
+WHY_NOT = {
+    **dict.fromkeys((errno.EPERM, errno.EACCES),
+                    "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"),
+    **dict.fromkeys((errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP),
+                    "this machine has none. Physical ones, and virtual ones with a PMU, have counters")}
 
 
 def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
     """Run a function and return each event's count over all threads, or return why not. Threads must exist before."""
-    if sys.platform != "linux" or SYSCALL is None:
-        return "only Linux on x86-64 and ARM provides them"
-    import fcntl
-
     with ExitStack() as files:
-        opened = []
-        for thread in sorted(int(path.name) for path in Path("/proc/self/task").iterdir()):
-            for name, (kind, config) in EVENTS.items():
-                file = _open(kind, config, thread)
-                if file < 0:
-                    return f"not available: {WHY_NOT.get(ctypes.get_errno(), os.strerror(ctypes.get_errno()))}"
-                files.callback(os.close, file)
-                opened.append((name, file))
-        for _, file in opened:
-            fcntl.ioctl(file, ENABLE, 0)
+        try:
+            opened = opened_for_threads(files, EVENTS.values())
+        except OSError as error:
+            return f"not available: {WHY_NOT.get(error.errno or 0, error.strerror)}"
+        switch(opened, ENABLE)
         run()
         counts = dict.fromkeys(EVENTS, 0)
-        for name, file in opened:
+        for name, file in zip(cycle(EVENTS), opened):
             value, enabled, running = struct.unpack("3Q", os.read(file, 24))
             counts[name] += value * enabled // max(running, 1)
         return counts
 
 
-def _open(kind: int, config: int, thread: int) -> int:
-    """Return the file of a counter of one thread, or -1."""
-    attributes = struct.pack("IIQQQQQ", kind, SIZE, config, 0, 0, TIMES, FLAGS).ljust(SIZE, b"\0")
-    library = ctypes.CDLL(None, use_errno=True)
-    return int(library.syscall(SYSCALL, attributes, thread, -1, -1, 0))
+def opened_for_threads(files: ExitStack, events: Iterable[tuple[int, int]], per_s: int = 0) -> list[int]:
+    """Return the files of counters, or of samples, of each thread, which are off. Raises OSError if there are none."""
+    if sys.platform != "linux" or SYSCALL is None:
+        raise OSError(0, "only Linux on x86-64 and ARM provides them")
+    opened, library = list[int](), ctypes.CDLL(None, use_errno=True)
+    for thread, (kind, config) in product(Path("/proc/self/task").iterdir(), events):
+        attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, FLAGS | FREQUENT * bool(per_s))
+        if (file := library.syscall(SYSCALL, attributes.ljust(SIZE, b"\0"), int(thread.name), -1, -1, 0)) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        files.callback(os.close, file)
+        opened.append(file)
+    return opened
+
+
+def switch(opened: Iterable[int], on: int) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        for file in opened:
+            fcntl.ioctl(file, on, 0)
+
+
+def places_in(samples: mmap.mmap) -> list[int]:
+    """Return where a thread was at each of its samples: what follows their heads."""
+    words = np.frombuffer(samples, np.uint64)
+    return cast("list[int]", words[1:][words[:-1] & ~ANY_MODE == SAMPLE].tolist())
 
 
 # --- machine code -----------------------------------------------------------------------------------------------------
 
-FLOAT_BITS = 32
+LONG = "q", "pd"  # how instructions end that take numbers of 64 bits
+ENOUGH, ALIKE = 30, 16  # samples in a kernel; bytes by which its code is found in memory
 ELF_MACHINE, ELF_ARM = slice(18, 20), b"\xb7\x00"  # where an object file names its processor
 VECTOR, NEON = {"zmm": 512, "ymm": 256, "xmm": 128}, 128
 KINDS = {  # of instructions by their mnemonics; the first that matches counts, and others are moves within registers
@@ -118,6 +139,10 @@ ONE_NUMBER = re.compile(  # of a vector register
     r"|v?mov[dq]$|v?p(ins|ext)r|v?cvt\w*2si$|v?cvtsi2\w+$")
 
 
+Place = tuple[int, bytes]
+"""Where a thread was in memory, and the code there."""
+
+
 class Instruction(NamedTuple):
     address: int
     text: str
@@ -126,46 +151,70 @@ class Instruction(NamedTuple):
     target: int | None = None  # of a jump
 
 
-class InnerLoop(NamedTuple):
-    """An innermost loop."""
+class MachineLoop(NamedTuple):
+    """A jump back and all instructions from its target on. `weights` are samples, or else 1, by address."""
 
     instructions: Sequence[Instruction]
-    depth: int  # loops around it and itself
+    weights: Mapping[int, int]
+    depth: int = 1  # loops around it and itself
 
-    def count(self, kind: str) -> int:
-        return sum(each.kind == kind for each in self.instructions)
+    @property
+    def weight(self) -> int:
+        return sum(self.weights.get(each.address, 0) for each in self.instructions)
 
     @property
     def vector_share(self) -> float:
-        return sum(each.bits > 0 for each in self.instructions) / len(self.instructions)
+        return sum(self.weights.get(each.address, 0) for each in self.instructions if each.bits) / self.weight
 
     @property
     def bits(self) -> int:
         """The width of its widest vector instructions; 0 without any."""
-        return max(each.bits for each in self.instructions)
+        return max(each.bits for each in self.instructions if each.address in self.weights)
+
+    @property
+    def arithmetic(self) -> list[str]:
+        """The texts of these instructions, those with most samples first."""
+        found = sorted(self.instructions, key=lambda each: -self.weights.get(each.address, 0))
+        return [each.text for each in found if each.kind == "arithmetic"]
 
     @property
     def lanes(self) -> int:
-        """How many float32 numbers its widest instructions take."""
-        return max(self.bits // FLOAT_BITS, 1)
+        """How many numbers an instruction takes at most that calculates with vectors; of 64 bits where all do."""
+        return max((each.bits // (64 if each.text.split()[0].endswith(LONG) else 32) for each in self.instructions
+                    if each.kind == "arithmetic" and each.address in self.weights), default=0) or 1
 
 
-def hot_loop(code: bytes) -> InnerLoop | None:
-    """Return the hot loop of a kernel's object file; None if it has no loop. Raises ImportError without Capstone."""
-    loops = innermost_loops(list(disassembled(code)))
-    return max(loops, key=lambda loop: (loop.depth, loop.count("arithmetic"), loop.bits), default=None)
+def hot_loop(code: bytes, places: Sequence[Place] = ()) -> tuple[MachineLoop | None, int]:
+    """Return the hot loop of a kernel's object file, if it has one, and how many samples in the kernel show that.
+
+    It is the smallest loop with a third of these, if they are enough. Else it is the innermost one that is nested deepest,
+    and of several the one with most arithmetic. Raises ImportError without Capstone.
+    """
+    text, instructions = text_in(code), list(disassembled(code))
+    starts = Counter(place - text.find(there) for place, there in {*places} if text.count(there) == 1)
+    start = max(starts, key=lambda each: starts[each], default=0)
+    seen = Counter(place - start for place, _ in places if start <= place < start + len(text))
+    if (samples := seen.total()) >= ENOUGH:
+        hot = [loop for loop in loops_in(instructions, seen) if 3 * loop.weight >= samples]
+        return min(hot, key=lambda loop: len(loop.instructions), default=None), samples
+    loops = loops_in(instructions, Counter(each.address for each in instructions))
+    begins = [*(loop.instructions[0].address for loop in loops[1:]), 1 << 62][:len(loops)]
+    inner = [loop for loop, begin in zip(loops, begins, strict=True) if begin > loop.instructions[-1].address]
+    return max(inner, key=lambda loop: (loop.depth, len(loop.arithmetic), loop.bits), default=None), 0
 
 
-def innermost_loops(code: Sequence[Instruction]) -> list[InnerLoop]:
-    """Return the loops without another loop in them, in the order of their addresses."""
+def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[MachineLoop]:
+    """Return the loops in the order of their addresses."""
     spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
-    ends: dict[int, int] = {}
-    for begin, end in spans:  # several jumps back to one place are one loop
-        ends[begin] = max(end, ends.get(begin, 0))
-    spans = sorted(ends.items())
-    innermost = [span for span, following in pairwise([*spans, (1 << 62, 0)]) if following[0] > span[1]]
-    return [InnerLoop([each for each in code if begin <= each.address <= end], sum(a <= begin and end <= b for a, b in spans))
-            for begin, end in innermost]
+    ends = dict(spans)  # several jumps back to one place are one loop
+    return [MachineLoop([each for each in code if begin <= each.address <= end], weights,
+                 sum(a <= begin and end <= b for a, b in ends.items())) for begin, end in ends.items()]
+
+
+def text_in(code: bytes) -> bytes:
+    """Return the machine code in an object file."""
+    sections = binding.ObjectFileRef.from_data(code).sections()
+    return next(section.data() for section in sections if section.is_text() and section.size())
 
 
 def disassembled(code: bytes) -> Iterator[Instruction]:
@@ -175,9 +224,7 @@ def disassembled(code: bytes) -> Iterator[Instruction]:
     is_arm = code[ELF_MACHINE] == ELF_ARM if code.startswith(b"\x7fELF") else platform.machine().lower() == "arm64"
     reader = (capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM) if is_arm
               else capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64))
-    sections = binding.ObjectFileRef.from_data(code).sections()
-    text = next(section.data() for section in sections if section.is_text() and section.size())
-    for address, _, name, operands in reader.disasm_lite(text, 0):
+    for address, _, name, operands in reader.disasm_lite(text_in(code), 0):
         yield instruction(address, name, operands)
 
 
@@ -195,32 +242,86 @@ def instruction(address: int, name: str, operands: str) -> Instruction:
 
 # --- memory -----------------------------------------------------------------------------------------------------------
 
-WORD = 4  # bytes of an element
 COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the time for measuring
 MAX_COPIED = 1 << 29  # bytes of all arrays of a kind
-OBSERVED = {"FlockRules": 4, "NearestRules": 4, "HuntRules": 5, "PushRules": 2, "AnticipateRules": 7, "SlowDownRules": 8,
-            "CrateRules": 3}  # columns that the interaction reads, by the type of its rules
-MOVED = {"FlockRules": (7, 4), "NearestRules": (7, 4), "WalkRules": (15, 6)}  # columns that a move reads and writes
+AT, TOWARDS = ("x", "y"), ("goal_x", "goal_y")
+WALKER = *AT, "vx", "vy", "state", "heading_x", "heading_y"
+OBSERVED = {  # columns that agents read of their candidates, by the type of rules
+    "FlockRules": (*AT, "vx", "vy"), "NearestRules": (*AT, "vx", "vy"), "HuntRules": (*AT, "vx", "vy", "kind"),
+    "PushRules": AT, "AnticipateRules": WALKER, "SlowDownRules": (*WALKER, "speed"), "CrateRules": (*AT, "half"),
+    "ContactRules": (*AT, "state", "heading_x", "heading_y", "id")}
+MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2}  # columns that a move writes, by the same
+NOT_MOVED = "next_update", "goal_visible"  # columns that a move does not read
 
 
-def bytes_of(kernels: Sequence[Launch], columns: int, agents: int, cells: int, due: float) -> tuple[float, float]:
-    """Return the bytes that kernels read and write in a step with so many agents due; nan where one has no formula."""
-    read = written = 0.0
-    for kernel in kernels:
-        rules = next((name for each in kernel.args for found in (getattr(each, "rules", None), each)
-                      if (name := type(found).__name__).endswith("Rules")), "")
-        seen, (taken, left) = OBSERVED.get(rules, math.nan), MOVED.get(rules, (math.nan, math.nan))
-        elements = {
-            "find_cells": (2 * agents, agents),  # x and y; the cell of each agent
-            "place_buckets": (0, cells + 1),  # where each cell begins
-            "place_items": (agents, agents),  # the cell of each agent; the order
-            "move_rows": ((1 + columns) * agents, columns * agents),  # the order, and all columns
-            **dict.fromkeys(("interact_lanes", "interact_scalar", "interact_lists_scalar", "interact_lists_lanes"),
-                            ((2 + seen) * agents, 3 * due)),  # order, when due; push, when due again
-            **dict.fromkeys(("move_lanes", "move_scalar"), (taken * agents, left * agents))}
-        taken, left = elements.get(kernel.name, (math.nan, math.nan))
-        read, written = read + WORD * taken, written + WORD * left
-    return read, written
+class Work(NamedTuple):
+    """What a kernel does in a step; nan where there is no formula."""
+
+    read: float  # bytes
+    written: float
+    due: float  # agents
+    tested: float  # pairs of these
+    kept: float
+
+
+NO_WORK = Work(*5 * (math.nan,))
+
+def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | None]:
+    """Return what a kernel does that has just run, and the columns that it reads; None where that is not known."""
+    args, count, names = cast("tuple[Any, ...]", launch.args), sim.agents.count, sim.agents.names
+    everybody = np.arange(count, dtype=np.int32)
+    rules = next((kind for each in args for found in (getattr(each, "rules", None), each)
+                  if (kind := type(found).__name__).endswith(("Rules", "Shifts"))), "")
+    sums = next((each.counters.sum(axis=0) for each in args if isinstance(each, Strips)), np.zeros(8, np.int64))
+    due, tested, kept = sums[[DUE, CANDIDATES, NEIGHBOURS]].tolist()
+    slots = everybody[:0]  # of agents that are due by id
+    if ids := next((each for each in args if isinstance(each, IdSchedule)), None):
+        slots = everybody[args[1].id[:count] % ids.period == ids.phase]
+        due = len(slots)
+    reads, followed = list[Read]([(everybody, ("id",), count)] if ids else []), True
+    more, written = 0.0, math.nan  # elements that are read beside those of columns, and written
+    match launch.name:
+        case "find_cells":
+            reads, written = [(everybody, AT, count)], count
+        case "place_buckets":
+            written = args[2] + 1
+        case "place_items":
+            more, written = count, count
+        case "move_rows":
+            followed, more, written = False, (1 + len(names)) * count, len(names) * count
+        case "move_lanes" | "move_scalar":
+            moved = (*AT, *BESIDE) if rules == "Shifts" else [name for name in names if name not in NOT_MOVED]
+            reads, written = [(everybody, moved, count)], MOVED.get(rules, math.nan) * count
+        case "touch_rows":
+            reads, more, written = [(args[1], OBSERVED[rules], count)], count, 2 * count
+        case name if sums.any():
+            reads = [(args[1] if isinstance(args[1], Cells) else None, OBSERVED.get(rules, sim.behaviour.observed), due)]
+            known = rules in OBSERVED and not name.startswith(("interact_runs", "interact_limited"))
+            more, written = 2 * count, 3 * due if known else math.nan
+        case "check_sight":
+            waits = args[1].state[slots] == WAITING
+            reads += [(slots, (*AT, *TOWARDS, "state"), due), (slots[waits & args[4].any_solid], ("goal_visible",), due)]
+            written = tested = int((~waits).sum())
+            kept = int(args[1].goal_visible[slots[~waits]].sum())
+        case "take_headings":
+            reads.append((slots, (*AT, *TOWARDS, "goal", "goal_visible", "heading_x", "heading_y"), due))
+            written = 2 * due
+        case "ask_for_fields":
+            reads += [(slots, ("goal_visible",), due), (slots[args[1].goal_visible[slots] == 0], ("goal",), due)]
+            written = 0
+        case "take_snapshot":
+            pass  # what it reads counts in the next kernel
+        case "set_prices":
+            reads, written = [(everybody, AT, count)] * args[0], args[0] * args[-1][1].size / WORD
+        case "fill_flow_fields":
+            _, asked, made, chosen, plan, _, fields, _, tiles = args  # with `tiles` it completes no field
+            directions = fields.direction[(made == 0) & (chosen == plan.number) & (asked.max(axis=0) > 0) & (tiles == 0)]
+            more = (len(directions) * plan.targets.nbytes + 2 * int((directions != UNREACHABLE).sum())) / WORD
+            written = directions.nbytes / WORD
+        case _:
+            followed = False
+    read = more + sum(len(columns) * (len(of) if isinstance(of, np.ndarray) else count) for of, columns, _ in reads)
+    return Work(WORD * read, WORD * written, due, tested, kept), reads if followed else None
 
 
 @cache
@@ -276,12 +377,11 @@ class StageWatch(Profile):
 
 def why(sims: Mapping[str, Simulation], stage: str, steps: int = STEPS) -> dict[str, list[Figure]]:
     """Explain a stage in the next steps of each simulation. Raises ValueError for a stage without kernels."""
-    parts = zip(*(figures(sim, stage, steps) for sim in sims.values()), strict=True)
-    rows = [row for row in parts if all(row)]
-    if all(figure.value == NOT_RUN for figure in rows[0]):
+    found = {title: [figure for figure in figures(sim, stage, steps) if figure] for title, sim in sims.items()}
+    if all(rows[0].value == NOT_RUN for rows in found.values()):
         stages = ", ".join(dict.fromkeys(each.name for sim in sims.values() for each in sim.stages if each.wanted(sim)))
         raise ValueError(f"no kernel of this crowd runs in stage {stage!r}; stages: {stages}")
-    return {title: [row[number] for row in rows] for number, title in enumerate(sims)}
+    return found
 
 
 def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value],
@@ -292,20 +392,24 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
     """
     from crowd_demo.measure.ablation import REORDER, unsorted
     from crowd_demo.measure.proof import set_values
-    from crowd_demo.render.hud.card import CardRow
 
     if sim.on_gpu or text_of(stage).part != "step":
         about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
         yield [CardRow(stage, *2 * ("not explained",), f"Why explains the stages of a step on the CPU, not {about}.")]
         return
-    rows, copies, state = list[CardRow](), (sim.replica(), sim.replica()), sim.snapshot()
+    copies, state = (sim.replica(), sim.replica()), sim.snapshot()
     never_sorted = any(path.startswith(REORDER) for path in new)
     for copy, values in zip(copies, (old, new), strict=True):
         copy.restore(unsorted(state)._replace(tick=0, drift=math.inf) if never_sorted else state)  # one sorts at once
         set_values(copy.optimizations, values)
         yield None
-    for one, other in zip(*(figures(copy, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS) for copy in copies),
-                          strict=True):
+    yield from compared(copies, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS)
+
+
+def compared(sims: Sequence[Simulation], stage: str, steps: int) -> Iterator[Sequence[CardRow]]:
+    """Explain a stage in the next steps of two simulations; yield the rows so far."""
+    rows = list[CardRow]()
+    for one, other in zip(*(figures(sim, stage, steps) for sim in sims), strict=True):
         if one and other:
             rows.append(CardRow(one.name, one.value, other.value, one.source,
                                 (*one.detail.splitlines(), *other.detail.splitlines())))
@@ -314,84 +418,118 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
 
 def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure | None]:
     """Yield the figures of a stage, always the same ones, with None after each part of the work in between."""
-    ms, kernels, each_step = yield from measured(sim, stage, steps)
-    agents, counters, copied = max(sim.agents.count, 1), dict(sim.profile.counters), copy_bandwidth()
+    ms, kernels, works, places = yield from measured(sim, stage, steps)
+    agents, copied, caches = max(sim.agents.count, 1), copy_bandwidth(), sorted(machine_caches().items())[:3]
     yield Figure("time", f"{ms:.2f} ms, {ms * 1e6 / agents:,.0f} ns each" if kernels else NOT_RUN,
                  "Median by the clock, per step and per agent.")
-    due, tested, kept = (counters.get(name, 0.0) for name in ("due", "candidates_per_agent", "neighbours_per_agent"))
-    yield Figure("pairs", f"{tested:,.1f} tested, {kept:.1f} kept" if stage == "interaction" else UNKNOWN,
-                 "Per agent that is due, counted in the last step. Known for the interaction only.")
-    loop, about, source = loop_of(kernels)
-    arithmetic = [each.text for each in loop.instructions if each.kind == "arithmetic"] if loop else []
-    yield Figure("instructions", about, source, "\n".join(arithmetic[:5]))
+    read, written = np.sum(works or [NO_WORK], axis=0)[:2] / steps
+    due, tested, kept = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)[2:]
+    yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
+                 "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
+    loop, about, source = loop_of([launch for launch, _, _ in kernels], places)
+    yield Figure("instructions", about, source, "\n".join(loop.arithmetic[:5]) if loop else "")
     wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
-    yield Figure("vector work", wide, f"Share of these instructions that use vector registers. {source}")
-    read, written = bytes_of(kernels, len(sim.agents.names), sim.agents.count, sim.grid.cells, due)
-    rate = (read + written) / ms * 1e3 if ms and each_step else math.nan
-    yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written"), "Per agent, by formulas:"
-                 " each element of columns, order and index once. There is none for sight, paths and trees.")
-    yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy"),
+    yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
+    yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written", read + written),
+                 "Per agent and step, by formulas: each element of columns, order and index once. There is none for trees.")
+    rate = (read + written) / ms * 1e3 if ms else math.nan
+    yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy", rate),
                  f"These bytes by the time. Copying with all threads moves {copied / 1e9:.1f} GB/s here.")
-    missed, reads = list[float](), stage == "interaction" and sim.structure.fresh
-    for level, (size, ways) in sorted(machine_caches().items())[:3 * reads]:
+    missed, reads = list[float](), [each for _, _, found in kernels for each in found or ()]
+    followed = kernels and all(found is not None for _, _, found in kernels)
+    some = max((work.due for _, work, _ in kernels), default=0) or agents
+    for level, (size, ways) in caches:
         cache = sim.config.cache.model_copy(update={"size_kb": size, "ways": ways} if level > 1 else {})
-        missed.append(misses_per_agent(sim, cache, tested))
+        missed.append(missed_lines(sim, cache, reads, tested / due) / some if followed else math.nan)
         yield None
-    yield Figure("lines missed", ", ".join(f"{lines:,.2f}" for lines in missed) or UNKNOWN,
-                 "Per agent that is due, in L1, L2 and L3. Simulated with LRU: agents read the columns of their candidates"
-                 " in cell order. Known for the interaction only.")
+    assumed = ", ".join(f"L{level}" for level, found in caches if found is TYPICAL.get(level))
+    yield Figure("lines missed", known(", ".join(f"{lines:,.2f}" for lines in missed), sum(missed)) + (
+        f" ({assumed}: typical size)" * bool(assumed)), "Per agent that is due, in caches of "
+        f"{', '.join(f'{size:,}' for _, (size, _) in caches)} kB, simulated with LRU: agents read their own columns in the"
+        " order of memory, and those of their candidates in cell order.")
     counts = counted(lambda: sim.step(steps))
     yield Figure("processor", counts if isinstance(counts, str) else ", ".join([
         f"{counts['instructions'] / max(counts['cycles'], 1):.2f} instructions per cycle", *(
             f"{counts[name] / agents / steps:.2f} {name} each" for name in EVENTS if name.endswith("misses"))]),
         "Counted by the processor in whole steps, with perf_event_open.")
-    supported = missed and sim.workers == max_threads()  # a copy is one by all threads
-    fetched = missed[1] * due * sim.config.cache.line_bytes / max(read + written, 1) if supported else math.nan
-    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, fetched), "From bandwidth, vector work and lines missed"
+    used = sum(work.read + work.written for _, work, _ in kernels) if sim.workers == max_threads() else math.nan
+    beyond = missed[1] * some * sim.config.cache.line_bytes / max(used, 1)  # a copy is one by all threads
+    tiles = sim.terrain.blocked.size * (WORD + len(sim.terrain.destinations))
+    if stage in ("sight", "paths") and tiles > 512 * caches[1][1][0]:
+        beyond = math.nan  # the map, which is not simulated, takes more than half of L2
+    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, beyond), "From bandwidth, vector work and lines missed"
                  " in L2, which hold more than these bytes where memory is read in disorder. Else not known.")
 
 
-def known(text: str) -> str:
-    return UNKNOWN if "nan" in text else text
+def known(text: str, by: float) -> str:
+    """Return the text, unless what it rests on is not known."""
+    return UNKNOWN if math.isnan(by) else text
 
 
-def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, tuple[float, list[Launch], bool]]:
-    """Make steps; return a stage's ms per step, its kernels, the longest first, and whether each runs in all steps."""
-    sim.profile = watch = StageWatch()
-    took, kernels = defaultdict[str, list[float]](list), dict[str, Launch]()
-    for number in range(SETTLE + steps):
+def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, tuple[
+        float, list[tuple[Launch, Work, Sequence[Read] | None]], list[Work], list[Place]]]:
+    """Make steps; return a stage's ms per step, and its kernels, the longest first, with their work when they ran last.
+
+    Then follow the work of all steps, and where threads were at samples, which are taken before the steps that are timed.
+    """
+    watch = StageWatch()
+    watch.counters.update(sim.profile.counters)  # a step removes those of the last structure
+    sim.profile = watch
+    took, works, places = defaultdict[str, list[float]](list), list[Work](), list[Place]()
+    last = dict[str, tuple[Launch, Work, Sequence[Read] | None]]()
+    for _ in range(min(SETTLE, steps)):
+        sim.step()
+        yield
+    with ExitStack() as files:
+        rings, opened = list[mmap.mmap](), list[int]()
+        with suppress(OSError):
+            opened = opened_for_threads(files, (CLOCK,), PER_S)
+            rings = [files.enter_context(mmap.mmap(file, (1 + PAGES) * mmap.PAGESIZE)) for file in opened]
+        for _ in range(min(SETTLE, steps)):
+            for launch in sim.launches():
+                switch(opened, ENABLE if watch.running == stage else DISABLE)
+                launch.run()
+            switch(opened, DISABLE)
+            yield
+        with suppress(OSError), Path("/proc/self/mem").open("rb", 0) as memory:
+            places = [(at, memory.read(ALIKE)) for ring in rings for at in places_in(ring) if memory.seek(at)]
+    for _ in range(steps):
         for launch in sim.launches():
             begun = time.perf_counter()
             launch.run()
-            if watch.running == stage and number >= SETTLE:
-                kernels[launch.name] = launch
+            if watch.running == stage:
                 took[launch.name].append(time.perf_counter() - begun)
+                work, reads = (NO_WORK, None) if sim.on_gpu else work_of(launch, sim)
+                last[launch.name] = launch, work, reads
+                works.append(work)
         yield
     cost = {name: median(times) * len(times) / steps * 1e3 for name, times in took.items()}
-    each_step = all(len(times) == steps for times in took.values())
-    return sum(cost.values()), [kernels[name] for name in sorted(cost, key=lambda name: -cost[name])], each_step
+    return sum(cost.values()), [last[name] for name in sorted(cost, key=lambda name: -cost[name])], works, places
 
 
-def loop_of(kernels: Sequence[Launch]) -> tuple[InnerLoop | None, str, str]:
+def loop_of(kernels: Sequence[Launch], places: Sequence[Place]) -> tuple[MachineLoop | None, str, str]:
     """Return the hot loop of the longest kernel if it is known, a text about it, and its source."""
     code = machine_code(kernels[0]) if kernels else None
     name, why_not = kernels[0].name if kernels else "it", "no loop" if code else "code not kept" if kernels else NOT_RUN
-    source = f"In machine code of {name}: its innermost loop that is nested deepest."
+    samples = 0
     try:
-        loop = hot_loop(code) if code else None
+        loop, samples = hot_loop(code, places) if code else (None, 0)
     except ImportError:
         loop, why_not = None, 'pip install "crowd-demo[why]" shows it'
+    source = f"In machine code of {name}: " + (
+        f"the smallest loop with a third of {samples:,} samples of where threads were." if samples
+        else "its innermost loop that is nested deepest.")
     return loop, f"{len(loop.instructions)} for {loop.lanes} lane{'s' * (loop.lanes > 1)}" if loop else why_not, source
 
 
-def bottleneck(ms: float, loop: InnerLoop | None, share: float, fetched: float) -> str:
+def bottleneck(ms: float, loop: MachineLoop | None, share: float, beyond: float) -> str:
     """Return what limits a stage, if the figures support an answer.
 
-    `share` is that of the copy bandwidth, `fetched` the bytes of lines missed in L2 relative to the bytes that are used.
+    `share` is that of the copy bandwidth, `beyond` the bytes of lines missed in L2 relative to the bytes that are used.
     """
-    if share >= MOST_MEMORY:
+    if share * (1 if math.isnan(beyond) else beyond) >= MOST_MEMORY:
         return f"memory bound: {share:.0%} of copy bandwidth"
-    if not (share <= LITTLE_MEMORY and fetched <= 1 and loop and ms >= LEAST_MS):
+    if not (share * beyond <= LITTLE_MEMORY and beyond <= 1 and loop and ms >= LEAST_MS):
         return UNKNOWN
     work = f"{loop.vector_share:.0%} {loop.lanes}-lane work" if loop.bits else "no vector work"
     return f"compute bound: {work}, {share:.0%} of copy bandwidth"

@@ -2,10 +2,7 @@
 
 The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all
 end at about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only
-time.
-
-There may be several owners, each with a list of its own, for which it works; helpers go through all lists. When a core
-is free, one more helper compiles what no owner wants yet.
+time. When a core is free, one more helper compiles what is not wanted yet.
 
 A start with much to compile begins with the exact choices that are compiled soonest; the configured ones follow.
 """
@@ -18,7 +15,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
-from operator import attrgetter
 from typing import NamedTuple
 
 from crowd_demo.compute import cache
@@ -44,7 +40,7 @@ OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many
 
 
 class Wish(NamedTuple):
-    """The kernels that an owner wants."""
+    """The wanted kernels."""
 
     launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
@@ -64,7 +60,7 @@ def compile_cost(launch: Launch) -> int:
 
 
 class Compilers:
-    """Call `want`, then `work`. Other threads may call `want` meanwhile, for the same owner or another one."""
+    """Call `want`, then `work`. Other threads may call `want` meanwhile."""
 
     def __init__(self, config: Config, source: CompilerSource | None = None) -> None:
         self._config = config
@@ -73,24 +69,24 @@ class Compilers:
         self._has_all_choices = False
         self._source = source  # of the helpers' processes, once there is one
         self._changed = threading.Condition()
-        self._wishes: dict[object, Wish] = {}  # by owner
+        self._wish = Wish({}, config.optimizations, 0.0, 0)
         self._begun: set[str] = set()  # being compiled
         self._kept: set[str] = set()  # in the cache: only to be loaded
 
     # --- what is wanted ----------------------------------------------------------------------------------------------
 
-    def want(self, launches: Sequence[Launch], options: Optimizations, owner: object = None) -> None:
-        """Replace what an owner wants by these kernels, which those options need."""
+    def want(self, launches: Sequence[Launch], options: Optimizations) -> None:
+        """Replace what is wanted by these kernels, which those options need."""
         wanted = {key_of(launch): launch for launch in sorted(launches, key=compile_cost, reverse=True)}
         kept = {key for key, launch in wanted.items() if is_on_disk(launch)}
         with self._changed:
-            self._wishes[owner] = Wish(wanted, options, time.monotonic(), len(wanted))
+            self._wish = Wish(wanted, options, time.monotonic(), len(wanted))
             self._kept |= kept
             self._changed.notify_all()
 
-    def work(self, on_progress: OnProgress, here: bool = True, owner: object = None) -> None:
-        """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
-        while (wish := self._wishes.get(owner)) and wish.launches:
+    def work(self, on_progress: OnProgress, here: bool = True) -> None:
+        """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while it has any."""
+        while (wish := self._wish).launches:
             key = self._take(wish, here)
             done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
             with self._changed:
@@ -100,8 +96,7 @@ class Compilers:
                 compile_launches((wish.launches[key],))
                 with self._changed:
                     self._begun.remove(key)
-                    for each in self._wishes.values():
-                        each.launches.pop(key, None)
+                    self._wish.launches.pop(key, None)  # which may be another one by now
 
     def _take(self, wish: Wish, here: bool) -> str | None:
         """The key of what this process may compile next; None, after a moment, if helpers compile the rest.
@@ -162,9 +157,9 @@ class Compilers:
             self._source.niceness = HELPER_NICENESS
 
     def close(self) -> None:
-        """Forget all wishes and end all helpers. New ones may be started."""
+        """Forget what is wanted and end all helpers. New ones may be started."""
         with self._changed:
-            self._wishes.clear()
+            self._wish.launches.clear()
         self.pause_choices()
         self._keep_helpers(0)
         source, self._source = self._source, None
@@ -198,20 +193,16 @@ class Compilers:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
-                wish = min(filter(self._largest_left, self._wishes.values()), key=attrgetter("since"), default=None)
-                if not wish:
+                key = next((key for key in self._wish.launches if key not in self._begun | self._kept), None)  # the largest
+                if not key:
                     helper.rest()
                     self._changed.wait()
-                elif (early_s := wish.since + SETTLE_S - time.monotonic()) > 0:
+                elif (early_s := self._wish.since + SETTLE_S - time.monotonic()) > 0:
                     self._changed.wait(early_s)
-                elif key := self._largest_left(wish):
+                else:
                     self._begun.add(key)
-                    return key, wish.options
+                    return key, self._wish.options
         return None
-
-    def _largest_left(self, wish: Wish) -> str | None:
-        """The key of the largest kernel of a wish that nobody has compiled or begun."""
-        return next((key for key in wish.launches if key not in self._begun | self._kept), None)
 
     # --- other choices -----------------------------------------------------------------------------------------------
 

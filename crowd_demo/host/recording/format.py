@@ -1,4 +1,4 @@
-"""The lines of a recording, and how they are read back.
+"""The lines of a recording, and how they are read back; and save files (`NAME.crowd`, sim/save_format.py) on disk.
 
 Nothing in a file is trusted. Reading needs memory in proportion to the file, and no compiler.
 
@@ -29,19 +29,26 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
-from crowd_demo.host.files import CHECKSUM_DIGITS, sealed, sealed_line, unsealed
-from crowd_demo.host.recording.saves import read_whole
+from crowd_demo.config.reading import read_bounded
+from crowd_demo.host.files import CHECKSUM_DIGITS, sealed, sealed_line, unsealed, write_file
+from crowd_demo.registry.texts import reason
 from crowd_demo.sim.actions import Action, from_data
-from crowd_demo.sim.save_format import MAX_TICKS, config_of, decode, encoded, naming
-from crowd_demo.sim.snapshot import Snapshot, same_world
+from crowd_demo.sim.save_format import MAX_TICKS, SaveError, check, config_of, decode, encoded, naming
+from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 from crowd_demo.version import __version__
 
+if TYPE_CHECKING:
+    from crowd_demo.sim.simulation import Simulation
+
+SUFFIX = ".crowd"
+MAX_BYTES = 1 << 30  # of a save file or a recording; four million people with their history take 320 MB
 MAGIC: Final = "crowd-demo recording"
 FORMAT = 1
 LINE_BYTES, CHECK_EVERY = 1000, 1 << 16  # memory of a line, and lines from one check of the free memory to the next
@@ -100,7 +107,11 @@ class Begin(_Line):
             case dict(config), None:
                 parts.append(Part(config_of(config), map_digest=self.map_digest))
             case None, str(text):
-                snapshot = decode(_from_base64(text))
+                try:
+                    saved = base64.b64decode(text, validate=True)
+                except ValueError:
+                    raise ValueError("is damaged: a snapshot is not valid base64") from None
+                snapshot = decode(saved)
                 parts.append(Part(snapshot.config, snapshot, first=snapshot.tick, end=snapshot.tick))
             case _:
                 raise ValueError("a beginning needs a configuration or a snapshot")
@@ -194,13 +205,6 @@ def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     yield base64.b64encode(rest)
 
 
-def _from_base64(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except ValueError:
-        raise ValueError("is damaged: a snapshot is not valid base64") from None
-
-
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -254,3 +258,55 @@ def read_recording(path: Path) -> Script:
         with naming(f"{path}:{number}"):
             line.follow(parts)
     return Script(path, parts, bool(end), end.crash if end else "")
+
+
+# --- saves -----------------------------------------------------------------------------------------------------------
+
+class Save(NamedTuple):
+    """A saved crowd, and the file that it is from."""
+
+    path: Path
+    snapshot: Snapshot
+
+    def restore(self, sim: Simulation) -> None:
+        """Let a simulation of its configuration go on from it. Raises SaveError that names the file; then nothing changes."""
+        with naming(self.path):
+            check(self.snapshot, sim)
+        sim.restore(self.snapshot)
+
+
+def write_save(path: Path, snapshot: Snapshot) -> None:
+    """Write a save file, completely or not at all. Raises OSError."""
+    write_file(path, *encoded(snapshot, __version__))
+
+
+def read_save(path: Path) -> Snapshot:
+    """Return the snapshot in a file. Raises SaveError that names the file, in one line."""
+    with naming(path):
+        return decode(read_whole(path))
+
+
+def read_whole(path: Path) -> bytes:
+    """Return the bytes of a save file or a recording. Raises SaveError without its name."""
+    try:
+        data = read_bounded(path, MAX_BYTES)
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise SaveError(f"cannot be read ({reason(error)})") from None
+    if len(data) > MAX_BYTES:
+        raise SaveError(f"larger than {MAX_BYTES >> 20:,} MB")
+    return data
+
+
+def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override]) -> Snapshot:
+    """Return the snapshot with other techniques, window, camera, keys. Raises ConfigError, also for what steps depend on."""
+    source = ReadConfig.of(snapshot.config.model_dump(mode="json"), origin, overrides)
+    config = source.config
+    if other := differences(snapshot.config, config):
+        raise source.refuse(other, "cannot be changed, because the saved crowd depends on it")
+    return snapshot._replace(config=config, techniques={path: config.optimizations.get(path) for path in snapshot.techniques})
+
+
+def newest(folder: Path) -> Path | None:
+    """The save file of the folder that was written last. Raises OSError."""
+    found = [(path.stat().st_mtime_ns, path.name, path) for path in folder.glob(f"*{SUFFIX}") if path.is_file()]
+    return max(found)[2] if found else None

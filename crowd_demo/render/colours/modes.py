@@ -195,7 +195,7 @@ class PatienceColours(ColourMode):
 
     def legend(self, sim: Simulation) -> Legend:
         settings = sim.settings.crowd
-        end = ", may choose another destination" if settings.reconsider_s else ""
+        end = ", may reconsider" if settings.reconsider_s else ""
         return Legend("no progress", ramp(scales_of(sim).rising, 24), ("walks or waits", f"{settings.stuck_s:g} s{end}"))
 
     def tells(self, sim: Simulation) -> bool:

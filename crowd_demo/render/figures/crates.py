@@ -19,13 +19,13 @@ import numpy as np
 import pygame
 from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Occurring, Words
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Words
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Moving, ReusedColumns, Shades, drawn, hash_id, pixel
-from crowd_demo.render.figures.sprites import Manifest
+from crowd_demo.render.figures.sprites import Manifest, next_missing
 from crowd_demo.render.inks import RGB, channels_of, packed
 from crowd_demo.sim.behaviours.crates import CrateColumns
 from crowd_demo.sprites.blitter import SLICES_PER_WORKER, first_at
@@ -125,18 +125,20 @@ class Patterns:
     def __init__(self, design: Callable[[int, int], Iterable[Part]], styles: int) -> None:
         self._design, self._styles = design, styles
         self._known = np.ones(1, bool)  # by side
-        self._occurring = Occurring()
         nothing = np.zeros((1, styles), np.int32)
         self.table = PartTable(nothing, nothing, np.zeros((0, 5), np.int32))
 
     def ensure(self, sides: Ints) -> None:
-        asked = self._occurring.among(sides, max(len(self._known), int(sides.max(initial=0)) + 1))
-        if len(asked) > len(self._known):
-            self._known.resize(len(asked), refcheck=False)
-        new = np.flatnonzero(np.greater(asked, self._known, out=asked))
-        if len(new):
+        if (most := int(sides.max(initial=0)) + 1) > len(self._known):
+            self._known.resize(most, refcheck=False)
+        if next_missing(sides, self._known, 0) < len(sides):
+            new = np.setdiff1d(sides, np.flatnonzero(self._known))
             self._add(new.tolist())
             self._known[new] = True
+
+    def launches(self) -> Iterator[Launch]:
+        """Every kernel that `ensure` may run, for compiling ahead."""
+        yield launch(next_missing, np.zeros(0, np.int32), self._known, 0)
 
     def _add(self, sides: list[int]) -> None:
         first, last = (np.resize(column, (len(self._known), self._styles)) for column in self.table[:2])
@@ -266,6 +268,7 @@ class CrateFigures:
 
     def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
         yield self._place(now, np.zeros(0, np.int32))
+        yield from self._patterns.launches()
         if now.options.blitter == "compiled":
             yield self._fill(now, self._boxes.first(0), self._inks, frame)
 

@@ -63,11 +63,6 @@ class Rows(NamedTuple):
     parts: Ints  # [workers, 3, PARTS, width]
 
 
-def rows_for(workers: int, width: int) -> Rows:
-    return Rows(np.zeros((workers, width), np.uint64), np.zeros((workers, 3, width), np.uint64),
-                np.zeros((workers, 3, PARTS, width), np.int32))
-
-
 @device
 def _reaches(reached: Ints, layer: int, row: int, stride: int) -> bool:
     """Return whether there may be light in that row of a layer."""
@@ -340,7 +335,10 @@ class Light:
         """Make the layers; their last row is for agents that are not in the picture."""
         shape = workers, frame.shape[0] + 3, frame.shape[1] + 2
         if self._layers.shape != shape:
-            self._layers, self._rows = np.zeros(shape, np.uint64), rows_for(workers, shape[2])
+            width = shape[2]
+            self._layers = np.zeros(shape, np.uint64)
+            self._rows = Rows(np.zeros((workers, width), np.uint64), np.zeros((workers, 3, width), np.uint64),
+                              np.zeros((workers, 3, PARTS, width), np.int32))
             self.on_screen: Longs = np.zeros(workers, np.int64)
             self._batch: Ints = np.zeros((workers, BATCH), np.int32)
             self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest index

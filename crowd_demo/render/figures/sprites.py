@@ -284,7 +284,7 @@ class Atlas:
         for key in np.unique(wanted).tolist():
             if key not in self._surfaces:
                 number, tint = divmod(key, 1 << 32)
-                self._surfaces[key] = surface_of(tinted(self.pixels(number), tint))
+                self._surfaces[key] = surface_of(tinted(self.pixels(number), np.uint32(tint)))
         found = list(map(self._surfaces.__getitem__, wanted.tolist()))
         if len(self._surfaces) > MAX_SURFACES:
             self._surfaces.clear()

@@ -111,6 +111,12 @@ def text_width(font: pygame.font.Font, text: str) -> int:
     return (len(parts) - 1) * digit_width(font) + sum(font.size(part)[0] for part in parts if part)
 
 
+@lru_cache(KEPT)
+def glyphs(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
+    """A digit, or what stands between digits."""
+    return font.render(text, True, colour)
+
+
 def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
     """The text on a transparent surface, which must not be changed.
 
@@ -123,7 +129,7 @@ def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surfac
     for words in re.findall(r"\d|\D+", text):
         if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
             continue
-        part = font.render(words, True, colour)
+        part = glyphs(font, words, colour)
         width = digit if words.isdigit() else part.get_width()
         image.blit(part, (x + (width - part.get_width()) // 2, 0))
         x += width

@@ -167,33 +167,19 @@ def scale_ms(frames: Floats) -> float:
     return next((float(scale) for scale in SCALES_MS if scale >= tall * 1.1), float(SCALES_MS[-1]))
 
 
-class Bars:
-    """The picture of the last frames, newest at the right; part by part, the step lowest. Owns its memory."""
-
-    def __init__(self, size: tuple[int, int]) -> None:
-        width, height = size
-        self.surface = pygame.Surface(size, 0, 8)  # a pixel is the number of its stage, the rest or the ground
-        self._numbers = np.zeros(size, np.uint8)
-        self._above = np.zeros(size, np.uint8)  # whether a pixel lies above what was added up so far
-        self._top_ms = np.zeros((width, 1), np.float32)
-        self._middles = np.arange(height, 0, -1, dtype=np.float32) - np.float32(0.5)
-
-    def draw(self, profile: Profile, full_ms: float, ground: tuple[int, ...]) -> None:
-        """Draw the frames; `full_ms` is the height of the picture."""
-        width, height = self._numbers.shape
-        stages, frames = in_order(profile.stages), profile.frame_ms(width)
-        first, middles_ms = width - len(frames), self._middles * np.float32(full_ms / height)
-        self._numbers[:first] = len(stages) + 1
-        numbers, above, top_ms = self._numbers[first:], self._above[first:], self._top_ms[first:]
-        numbers[:] = 0
-        top_ms[:] = 0
-        for stage in stages:
-            top_ms += profile.stage_ms(stage, len(frames))[:, None]
-            numbers += np.greater_equal(middles_ms, top_ms, out=above.view(bool)).view(np.uint8)
-        np.maximum(top_ms, frames[:, None], out=top_ms)
-        numbers += np.greater_equal(middles_ms, top_ms, out=above.view(bool)).view(np.uint8)
-        pygame.surfarray.blit_array(self.surface, self._numbers)
-        self.surface.set_palette([*(text_of(stage).colour for stage in (*stages, OTHER)), ground[:3]])
+def bars(size: tuple[int, int], profile: Profile, full_ms: float, ground: tuple[int, ...]) -> pygame.Surface:
+    """The picture of the last frames, `full_ms` high, newest at the right; part by part, the step lowest."""
+    stages, frames, picture = in_order(profile.stages), profile.frame_ms(size[0]), pygame.Surface(size, 0, 8)
+    numbers = np.full(size, len(stages) + 1, np.uint8)  # a pixel is the number of its stage, the rest or the ground
+    numbers[size[0] - len(frames):] = 0
+    middles_ms = (np.arange(size[1], 0, -1, dtype=np.float32) - np.float32(0.5)) * np.float32(full_ms / size[1])
+    top_ms = np.zeros_like(frames)
+    for stage in (*stages, OTHER):
+        top_ms = np.maximum(top_ms, frames) if stage == OTHER else top_ms + profile.stage_ms(stage, len(frames))
+        numbers[size[0] - len(frames):] += middles_ms >= top_ms[:, None]
+    pygame.surfarray.blit_array(picture, numbers)
+    picture.set_palette([*(text_of(stage).colour for stage in (*stages, OTHER)), ground[:3]])
+    return picture
 
 
 class Graph:
@@ -205,7 +191,7 @@ class Graph:
     def __init__(self) -> None:
         self._full_ms: float | None = None
         self._fits = self._compiled_at = 0
-        self._bars = Bars((1, 1))
+        self.picture = pygame.Surface((1, 1), 0, 8)
 
     def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Mark] = (), fits: int = 0,
              compiling: bool = False) -> tuple[str, Colour]:
@@ -226,10 +212,8 @@ class Graph:
         full_ms = self._full_ms or scale_ms(frames[-SETTLED:])
         if self._full_ms is None and profile.frames - self._compiled_at >= min(SETTLED, rect.width):
             self._full_ms = full_ms
-        if self._bars.surface.get_size() != rect.size:
-            self._bars = Bars(rect.size)
-        self._bars.draw(profile, full_ms, on.pen.colour(GROUND))
-        on.surface.blit(self._bars.surface, rect)
+        self.picture = bars(rect.size, profile, full_ms, on.pen.colour(GROUND))
+        on.surface.blit(self.picture, rect)
         line = top + height * (1 - BUDGET_MS / full_ms)
         on.line(FAINT, (left, line), (left + width, line))
         room = left + width  # the newest mark first; a text for which there is no room any more is left out
@@ -259,11 +243,6 @@ def times_of(part: str, profile: Profile) -> dict[str, float]:
     A stage that has run, or that any crowd can have, is always listed: the rows keep their places.
     """
     stages = stages_of(part, {*profile.stages, *EVERYWHERE})
-    if part == "step":
-        in_step = profile.step_ms(min(sum(record.steps for record in profile.recent_stepped()), MAX_STEPS))
-        return {stage: in_step.get(stage, 0.0) for stage in stages}
-    pictures = profile.recent_frames()
-    means = {stage: float(profile.stage_ms(stage, pictures).mean()) for stage in profile.stages if pictures}
-    if pictures:
-        means[OTHER] = float(profile.frame_ms(pictures).mean()) - sum(means.values())
-    return {stage: means.get(stage, 0.0) for stage in stages}
+    steps = min(sum(record.steps for record in profile.recent_stepped()), MAX_STEPS)
+    ms = profile.step_ms(steps) if part == "step" else profile.mean_ms(profile.recent_frames())
+    return {stage: ms.get(stage, 0.0) for stage in stages}

@@ -6,7 +6,8 @@ techniques; a narrow window shows one of them at a time. Below the right one is 
 charts, the minimap. From the lower edge are stacked the timeline, a strip (time, jobs, one message or legend, keys),
 and a tour.
 
-A panel is rendered to a canvas of its own `REFRESH_HZ` times a second, the two by turns, so most frames cost two blits.
+Each panel is rendered to a canvas of its own: the left one `REFRESH_HZ` times per second, the right one when a
+technique changes. So most frames cost two blits.
 """
 
 from __future__ import annotations
@@ -81,7 +82,6 @@ class Hud:
         self.panels: tuple[Canvas, ...] = ()  # the left and the right one as they were rendered last
         self.is_wide = True  # is there room for both columns?
         self._bar = TimelineBar(self.pen)
-        self._renewed_s, self._turn = -math.inf, 0  # when a panel was rendered again last, and how many were by then
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._gap = pygame.Surface((1, 1)), 0  # this frame's
         self._free = pygame.Rect(0, 0, 1, 1)  # what nothing was placed in yet
@@ -292,12 +292,11 @@ class Hud:
         left, top = self._free.topleft
         if status.panels.hud == "off":
             return left, top, self._free.right
-        if now_s - self._renewed_s >= 0.5 / REFRESH_HZ:
-            self._renewed_s, self._turn = now_s, self._turn + 1
         rooms = self._free.height, room or self._free.height
         looks = rooms, self._on.get_size(), status.panels, status.touched, status.paused, status.numbers, self._numbers.first
-        self.panels = tuple(self._rendered(f"panel {side}", (looks, (self._turn + 1 - side) // 2), partial(
-            self._panel, side, sim, status, rooms[side])) for side in (0, 1))
+        techniques = sim.situation, sim.optimizations.changes, dict(status.pending)
+        self.panels = tuple(self._rendered(f"panel {side}", (looks, techniques), partial(
+            self._panel, side, sim, status, rooms[side]), now_s, math.inf if side else 1 / REFRESH_HZ) for side in (0, 1))
         is_compact, right = status.panels.hud == "compact", self._free.right
         if self._has(0, status):
             self._place(self.panels[0], (left, top))

@@ -11,12 +11,10 @@ move in between.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Floats
+from crowd_demo.compute.arrays import Bytes
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -153,14 +151,14 @@ def why_not(past: Past) -> str:
 
 class TimelineBar:
     def __init__(self, pen: Pen) -> None:
-        self._pen, self._rendered, self._times_for = pen, Renderings(), lru_cache(1)(Times)
+        self._pen, self._rendered = pen, Renderings()
 
     def draw(self, on: pygame.Surface, bar: pygame.Rect, past: Past, now_s: float, scale: float, is_tall: bool) -> None:
         """Draw the bar, with the times of frames if it is tall."""
         at = bar.left + column_of(past, past.tick, bar.width)
         if is_tall:
             sheet = self._rendered.get("bar", (bar.size, id(self._pen.theme)), lambda: rendered(
-                bar.size, past, self._times_for(past.span, bar.width), self._pen), now_s, 1 / REFRESH_HZ)
+                bar.size, past, self._pen), now_s, 1 / REFRESH_HZ)
             on.blit(sheet, bar)
         else:
             on.fill(self._pen.colour(GROUND), bar)
@@ -174,33 +172,15 @@ class TimelineBar:
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
 
 
-class Times:
-    """The times of `span` frames in `width` columns. Owns the memory to find their scale and the slowest."""
-
-    def __init__(self, span: int, width: int) -> None:
-        self._firsts = np.linspace(0, span, width + 1).astype(np.intp)[:-1]
-        self._slowest, self._sorted = np.zeros(width, np.float32), np.zeros(span, np.float32)
-
-    def slowest(self, frame_ms: Floats) -> list[float]:
-        """The slowest frame of each column, 0 where none is known."""
-        np.maximum.reduceat(frame_ms, self._firsts, out=self._slowest)
-        return self._slowest.tolist()
-
-    def scale_ms(self, frame_ms: Floats) -> float:
-        """Milliseconds of the full height, by the known times."""
-        self._sorted[:] = frame_ms
-        self._sorted.sort()
-        return scale_ms(self._sorted[np.searchsorted(self._sorted, np.float32(0), "right"):])
-
-
-def rendered(size: tuple[int, int], past: Past, times: Times, pen: Pen) -> pygame.Surface:
+def rendered(size: tuple[int, int], past: Past, pen: Pen) -> pygame.Surface:
     """The tall bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
     sheet, (width, height) = pygame.Surface(size), size
-    full_ms, reach = times.scale_ms(past.frame_ms), column_of(past, past.oldest, width)
+    full_ms, reach = scale_ms(past.frame_ms[past.frame_ms > 0]), column_of(past, past.oldest, width)
+    slowest = np.maximum.reduceat(past.frame_ms, np.arange(width) * past.span // width)  # of each column
     sheet.fill(pen.colour(GROUND))
     sheet.fill(pen.colour(KEY), (reach, 0, width, height))
     beyond, within = pen.colour(INACTIVE), pen.colour(MUTED)
-    for column, ms in enumerate(times.slowest(past.frame_ms)):
+    for column, ms in enumerate(slowest.tolist()):
         tall = round(min(ms / full_ms, 1.0) * height)
         if tall:
             sheet.fill(within if column >= reach else beyond, (column, height - tall, 1, tall))

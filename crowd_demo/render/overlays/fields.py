@@ -14,8 +14,7 @@ from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Heat, Sketch, cells_in, draw_heat, squares_in
 from crowd_demo.sim.inspection import square_text
-from crowd_demo.sim.neighbours.candidates import Lists, Runs
-from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.neighbours.structure import Lists, Runs, Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
 from crowd_demo.sim.terrain.tiles import Walls

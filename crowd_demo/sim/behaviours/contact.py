@@ -30,7 +30,20 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Reg
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.packed import halves, squares_apart
-from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, root, scramble, select, to_float, to_int, wrap32
+from crowd_demo.compute.simd import (
+    LANES,
+    any_set,
+    bits_xor,
+    chance,
+    lane_numbers,
+    root,
+    scramble,
+    select,
+    to_float,
+    to_int,
+    total,
+    wrap32,
+)
 from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, store, take_block
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns, is_held_up, people_of
@@ -39,9 +52,9 @@ from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
 from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
 from crowd_demo.sim.interaction.runs import Blocks, part
-from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, InteractionInput, Strips, fill
-from crowd_demo.sim.neighbours.grid import AgentGrid
+from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, InteractionInput, Strips, fill
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
+from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, slide
@@ -51,7 +64,7 @@ SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
 MAX_PASSES = 4
 CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # time of a pass for each agent
-MANY = 400  # candidates of a register, on average: from here on smaller cells pay
+MANY = 400  # candidates of an agent, on average: from here on smaller cells pay
 FIXED = 4096  # steps of a unit in the sums
 STEPS = 8  # of a unit, in positions of 16 bits: they wrap at 8,192 units, and then somebody far away may be listed
 ROUNDING = 2  # steps: two positions that are rounded come closer or go apart by less
@@ -199,11 +212,12 @@ def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: i
         me = read_strip(rules, columns, strip.rows, Contiguous(own))
         sums = pairwise.no_sums(rules, me.x)
         count, tested = _list_all(cells, columns, rules, row, left - cell, right - cell, own, me, strip, listed)
-        counters[CANDIDATES] += tested
-        counters[REGISTERS] += 1
         for i in range(count):
             sums = pairwise.accumulate(rules, me, read_strip(rules, columns, strip.rows, np.uintp(listed[i])), sums)
-        shift_x, shift_y, _ = pairwise.finish(rules, me, sums)
+        shift_x, shift_y, met = pairwise.finish(rules, me, sums)
+        counters[DUE] += size
+        counters[CANDIDATES] += tested * size
+        counters[NEIGHBOURS] += total(select(lane_numbers() < size, met, 0))
         store(shifts[0], 0, shift_x)
         store(shifts[1], 0, shift_y)
         for lane in range(np.uintp(size)):
@@ -301,7 +315,7 @@ class Contact:
         if self.uses_small_cells(world):  # these have fewer candidates
             wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
             most *= (3 * self.small_cells(world).cell / wide) ** 2 / 2
-        self._crowded = counted[REGISTERS] > 0 and counted[CANDIDATES] > most * counted[REGISTERS]
+        self._crowded = counted[CANDIDATES] > most * counted[DUE]
 
     def _distance(self, world: World) -> float:
         """Return the distance, when they were indexed, at which two people can still touch in one of the passes."""

@@ -380,8 +380,8 @@ class ExchangePeople(Stage):
     name = "exits"
     before_index = True
 
-    def __init__(self, areas: DestinationAreas, settings: PeopleSettings, seed: int) -> None:
-        self.areas, self.settings, self.seed = areas, settings, seed
+    def __init__(self, areas: DestinationAreas) -> None:
+        self.areas = areas
 
     def wanted(self, world: World) -> bool:
         return bool(self.areas.ways.exits)
@@ -392,13 +392,10 @@ class ExchangePeople(Stage):
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, workers = people_of(world), world.workers_for(ARRIVED_NS)
         return (launch(exchange_people, workers, agents.columns, agents.count, self.areas.refreshed(), world.ground,
-                       world.terrain.walls, self.rules(world.tick)),)
+                       world.terrain.walls, self.rules(world)),)
 
-    def retune(self, world: World) -> None:
-        self.settings = world.settings.crowd
-
-    def rules(self, tick: int) -> ExitRules:
-        settings = self.settings
-        goal, place, speed = (hashing.key(self.seed, tick, use) for use in (hashing.GOAL, hashing.ENTRY, hashing.SPEED))
+    def rules(self, world: World) -> ExitRules:
+        settings, purposes = world.settings.crowd, (hashing.GOAL, hashing.ENTRY, hashing.SPEED)
+        goal, place, speed = (hashing.key(world.config.seed, world.tick, purpose) for purpose in purposes)
         low, extent = np.float64(settings.speed_min), np.float64(settings.speed_max - settings.speed_min)
         return ExitRules(low, extent, np.int64(settings.speed_draws), goal, place, speed)

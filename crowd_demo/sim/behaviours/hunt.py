@@ -25,7 +25,6 @@ from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import inverse_root, root, select
 from crowd_demo.compute.simd_memory import gather, pick
-from crowd_demo.config.behaviours import HuntSettings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.flock import Flock, limited, urge
@@ -251,14 +250,11 @@ class Hunt(Stage):
 
     name = "hunt"
 
-    def __init__(self, world: World, settings: HuntSettings) -> None:
-        self._take(world, settings)
+    def __init__(self, world: World) -> None:
+        self.retune(world)
 
     def retune(self, world: World) -> None:
-        self._take(world, world.settings.hunt)
-
-    def _take(self, world: World, settings: HuntSettings) -> None:
-        walls, f = world.terrain.walls, np.float32
+        settings, walls, f = world.settings.hunt, world.terrain.walls, np.float32
         width, height = float(walls.width), float(walls.height)
         side = f(max(settings.square, max(width, height) / MAX_SQUARES))
         shape = math.ceil(height / float(side)), math.ceil(width / float(side))
@@ -295,7 +291,7 @@ class Hunters(Flock):
         self._predators = np.full((2, MAX_PREDATORS), np.inf, np.float32)
 
     def stages(self, world: World) -> Sequence[Stage]:
-        return Hunt(world, self.hunt), Glide()
+        return Hunt(world), Glide()
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: velocities as in a flock, and the kind."""

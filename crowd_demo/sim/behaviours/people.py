@@ -56,7 +56,7 @@ from crowd_demo.sim.behaviours.people_rules import (
     rules_of,
     stands,
 )
-from crowd_demo.sim.behaviours.routes import Routes, choose_by_route, half_cost, routes_of
+from crowd_demo.sim.behaviours.routes import Routes, choose_by_route, half_cost
 from crowd_demo.sim.behaviours.steering import Move, advance, move_launch
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, FollowWalls, LookForCrowds, MakeFlowFields, TakeHeadings, WaysOut
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
@@ -208,7 +208,8 @@ class Walk(Move):
 
     def move(self, world: World) -> Launch:
         people = PeopleRules(*rules_of(world))  # one kernel for all models of avoidance
-        return move_launch(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls, routes_of(world)))
+        routes = Routes(world.flow_fields.fields, world.crowding.prices(world.tick))
+        return move_launch(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls, routes))
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -232,10 +233,9 @@ class People(Behaviour):
 
     def stages(self, world: World) -> Sequence[Stage]:
         areas = DestinationAreas(world, self.settings, self.agents)
-        world.follow(areas.ways)
-        ways_out = WaysOut(areas)
-        world.parts.append(ways_out)
-        return (FollowWalls(areas), ways_out, ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(),
+        world.ways, ways_out = areas.ways, WaysOut(areas)
+        world.parts += areas.ways, ways_out
+        return (FollowWalls(areas), ways_out, ExchangePeople(areas), CheckSight(), LookForCrowds(areas.ways),
                 MakeFlowFields(areas), TakeHeadings(), Admit(areas), Walk(areas),
                 *contact_passes(self.settings.body, self.settings.shoulders))
 

@@ -21,7 +21,6 @@ from crowd_demo.sim.behaviours.people_rules import PeopleColumns, PeopleRules
 from crowd_demo.sim.terrain.crowding import DIAGONAL, PLAIN, STRAIGHT, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEPS, FlowField, direction_at
 from crowd_demo.sim.terrain.tiles import Walls, tile_at
-from crowd_demo.sim.world import World
 
 CANDIDATES = 4
 EVEN = 4096  # the weight of the first candidate
@@ -86,7 +85,3 @@ def crowds_on(routes: Routes, walls: Walls, goal: int, x: Int, y: Int) -> int:
 
 def half_cost(settings: PeopleSettings, walls: Walls) -> np.int64:
     return np.int64(settings.choice_length * PLAIN * STRAIGHT / float(walls.tile))
-
-
-def routes_of(world: World) -> Routes:
-    return Routes(world.flow_fields.fields, world.crowding.prices(world.tick))

@@ -28,7 +28,7 @@ from crowd_demo.sim.store.state import EMPTY, PartState
 from crowd_demo.sim.terrain.flow_fields import FlowField, heading
 from crowd_demo.sim.terrain.ground import Ground, in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import Edges, Walls
-from crowd_demo.sim.ways import MAX_GOALS
+from crowd_demo.sim.ways import MAX_GOALS, Ways
 from crowd_demo.sim.world import World
 
 LISTED = 1024  # slots that are looked through at a time
@@ -167,12 +167,16 @@ class LookForCrowds(Stage):
 
     name = "paths"
 
+    def __init__(self, ways: Ways) -> None:
+        self.ways = ways
+
     def wanted(self, world: World) -> bool:
         return world.crowding.active
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         columns = world.agents.columns
-        return world.crowding.launches(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls)
+        return (*world.crowding.launches(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls),
+                *self.ways.launches_ahead(world.tick))
 
     def commit(self, world: World) -> None:
         world.crowding.keep()

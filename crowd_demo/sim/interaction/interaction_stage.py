@@ -39,7 +39,7 @@ from crowd_demo.sim.interaction.strips import (
     Strips,
     strips_of,
 )
-from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs
+from crowd_demo.sim.neighbours.structure import Candidates, Lists, Runs
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import Sizes, World
 
@@ -161,17 +161,12 @@ class InteractionMemory:
                 return (launch(interact_runs_scalar, self.workers, candidates, given, self.strips),)
             case Lists() if simd:
                 self._make_room(self.capacity)
-                layout = self._layout_for(candidates)
+                layout = self._layout  # arrays to which lists are written out, of at least as many cells
+                if layout is None or layout.start.shape[1] <= rows_of(candidates) * candidates.columns + LANES:
+                    layout = self._layout = layout_of_lists(candidates, self.capacity, self.most_workers)
                 return (launch(interact_lists_lanes, self.workers, candidates, given, layout, self.strips),)
             case Lists():
                 return (launch(interact_lists_scalar, self.workers, candidates, given, self.strips),)
-
-    def _layout_for(self, lists: Lists) -> ListLayout:
-        """Return the arrays to which lists are written out, of which there are at least as many cells."""
-        layout = self._layout
-        if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns + LANES:
-            layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
-        return layout
 
     def row_blocks(self, cells: Cells) -> Blocks:
         """Return the blocks that the workers share, and make room for the largest."""

@@ -41,8 +41,8 @@ from crowd_demo.sim.interaction.strips import (
     interact_one,
     worth_registers,
 )
-from crowd_demo.sim.neighbours.candidates import Lists, Runs
 from crowd_demo.sim.neighbours.schedule import count_due, count_due_of_sixteen, update_due
+from crowd_demo.sim.neighbours.structure import Lists, Runs
 from crowd_demo.sim.store.state import Columns
 
 SHARES, LEAST_BLOCK = 2, 2  # a block is at most 1/SHARES of a worker's share of the rows left, and at least LEAST_BLOCK rows

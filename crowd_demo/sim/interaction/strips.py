@@ -35,8 +35,8 @@ from crowd_demo.sim.interaction.pairwise import (
     settle,
     sum_capacity,
 )
-from crowd_demo.sim.neighbours.candidates import Candidates, Runs
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, next_updates_of, update_due
+from crowd_demo.sim.neighbours.structure import Candidates, Runs
 from crowd_demo.sim.store.state import Columns
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)

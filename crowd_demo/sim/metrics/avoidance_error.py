@@ -21,12 +21,12 @@ from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Rules, Tally
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose
-from crowd_demo.sim.neighbours.candidates import holder_of
 from crowd_demo.sim.neighbours.schedule import LONGEST
+from crowd_demo.sim.neighbours.structure import holder_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.state import Columns, views
 
-SAMPLE = 4093  # agents at most: a prime, so that evenly spaced slots do not coincide with turns by id
+SAMPLE = 1181  # agents at most: a prime, so that evenly spaced slots do not coincide with turns by id
 FEW = 16  # agents from which the candidates of an agent are estimated
 MEETS = 1 << 21  # candidates of a sample, at most
 
@@ -48,42 +48,23 @@ class AvoidanceError(NamedTuple):
     most: float = 0.0
 
 
-class Sampled:
-    """What a sample takes: kept, since meters are read again and again. Nobody reads two at a time: they call kernels."""
-
-    def __init__(self, size: int) -> None:
-        self.pushes = np.empty((2, 2, size))  # by method
-        self._look_at, self._push = np.empty(size, np.int32), np.empty(size, np.float32)
-
-    def update_due(self, next_update: Ints, slots: Longs) -> Ints:
-        return np.take(next_update, slots, out=self._look_at[:len(slots)], mode="clip")
-
-    def push(self, push: Floats, slots: Longs) -> Floats:
-        return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
-
-
-_sampled = lru_cache(maxsize=1)(Sampled)
-
-
 def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     """Return float64[methods, 2, slots]: the pushes on these agents by each of two methods, or by one.
 
-    Call after `run(sim.reindexing())`. The array is overwritten by the next call.
+    Call after `run(sim.reindexing())`.
     """
     columns, world = sim.agents.columns, sim
     kept = views(sim.agents.kind, sim.agents.back)  # nobody needs these buffers before the next sort
     mine, before = ((each.avoidance_x, each.avoidance_y, each.next_update) for each in (columns, kept))
     for column, old in zip(mine, before, strict=True):
         old[:] = column
-    sampled = _sampled(max(len(slots), SAMPLE))
-    found = sampled.pushes[:len(methods), :, :len(slots)]
+    found = np.empty((len(methods), 2, len(slots)))
     for method, into in zip(methods, found, strict=True):
         columns.next_update[:] = world.schedule.due_below  # later than now
-        columns.next_update[slots] = 0 if method.everybody else sampled.update_due(kept.next_update, slots)
+        columns.next_update[slots] = 0 if method.everybody else kept.next_update[slots]
         run(sim.structure.query(sim.optimizations.simd, world.rules, world.schedule))
         run(sim.interaction.all_launches(world, exact=True) if method.exact else sim.interaction.launches(world))
-        for of_axis, push in zip(into, (columns.avoidance_x, columns.avoidance_y), strict=True):
-            of_axis[:] = sampled.push(push, slots)
+        into[:] = columns.avoidance_x[slots], columns.avoidance_y[slots]
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found
@@ -116,8 +97,7 @@ def ages(sim: Simulation) -> Longs:
     wait, ago = (row[:sim.agents.count] for row in sim.agents.back[:2])  # nobody needs these buffers before the next sort
     np.bitwise_and(next_update, LONGEST - 1, out=wait)
     np.right_shift(next_update, 4, out=ago)  # when it is due again
-    np.subtract(wait, ago, out=ago)
-    np.add(ago, sim.tick, out=ago)
+    np.add(np.subtract(wait, ago, out=ago), sim.tick, out=ago)
     return _tally().count(np.clip(ago, 0, LONGEST - 1, out=ago), LONGEST)
 
 

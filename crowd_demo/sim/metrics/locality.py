@@ -11,7 +11,7 @@ empty, so the first read of a line always misses. Nothing here depends on the ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -22,11 +22,12 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import Launch, device, launch, run
+from crowd_demo.compute.simd import LANES
 from crowd_demo.config.model import Cache
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.runs import write_launch, written_out
-from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs, holder_of
 from crowd_demo.sim.neighbours.schedule import everybody_due
+from crowd_demo.sim.neighbours.structure import Candidates, Lists, Runs, holder_of
 from crowd_demo.sim.simulation import Simulation
 
 RUN = 32  # agents of a run
@@ -36,6 +37,9 @@ TYPICAL = {1: (32, 8), 2: (1024, 16), 3: (16_384, 16)}  # kB and ways by level, 
 SYSTEM = Path("/sys/devices/system/cpu/cpu0/cache")
 FILES = "level", "type", "size", "ways_of_associativity"
 WORD = 4  # bytes of a column's element
+BESIDE = "shift_x", "shift_y"  # arrays of contact, by slot as columns are
+Read = tuple[Candidates | Ints | None, Sequence[str], int]
+"""Whose columns: those of candidates (None: of the structure's), which so many agents read; or of slots, their own."""
 
 
 class Locality(NamedTuple):
@@ -123,17 +127,23 @@ def candidates_of(sim: Simulation) -> Candidates:
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 
 
-def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256,
-                    level: Cache | None = None) -> tuple[Launch, Longs]:
-    """Return the kernel's launch, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
-    settings, agents = level or sim.config.cache, sim.agents
+def locality_launch(sim: Simulation, candidates: Candidates, sample: int = 256, columns: Sequence[str] = (),
+                    tags: Longs | None = None) -> tuple[Launch, Longs]:
+    """Return the kernel's launch, and the int64[4] that it fills: reads, near ones, misses of all columns, last line.
+
+    `columns` are those that agents read of others, unless given those that all behaviours of a kind observe. `tags` are
+    those of a cache, unless given those of an empty one.
+    """
+    settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MAX) if sample < agents.count else (max(agents.count, 1), -1)
-    fields = np.array([agents.names.index(name) for name in sim.behaviour.observed]) * agents.matrix.shape[1]
+    names = *agents.names, *BESIDE
+    fields = np.array([names.index(name) for name in columns or sim.behaviour.observed]) * agents.matrix.shape[1]
     counted = np.array([0, 0, 0, -2])
-    per_line, tags, sample = settings.line_bytes // WORD, empty_cache(settings), min(sample, agents.count)
+    per_line, sample = settings.line_bytes // WORD, min(sample, agents.count)
     assert not isinstance(candidates, Lists), "lists have to be written out first"
     groups = int(candidates.groups[0]) if isinstance(candidates, Runs) else candidates.columns * candidates.rows
-    return launch(read_samples, candidates, groups, sample, run, fields, per_line, most, tags, counted), counted
+    return launch(read_samples, candidates, groups, sample, run, fields, per_line, most,
+                  empty_cache(settings) if tags is None else tags, counted), counted
 
 
 def launches_to_compile(sim: Simulation) -> Iterator[Launch]:
@@ -154,19 +164,27 @@ def locality(sim: Simulation, sample: int = 256) -> Locality:
     return Locality(near / some, misses / (some * len(sim.behaviour.observed)), reads)
 
 
-def misses_per_agent(sim: Simulation, level: Cache, candidates: float) -> float:
-    """Return the lines that a cache misses for each agent, of `candidates` each: of at most `READS` of columns.
+def missed_lines(sim: Simulation, level: Cache, reads: Iterable[Read], pairs: float) -> float:
+    """Return the lines that a cache misses: of at most `READS` of columns, for agents with so many `pairs` each.
 
     A cache that all columns fit into has seen the same reads before, another one starts empty.
     """
-    launch, counted = locality_launch(sim, candidates_of(sim), sim.agents.count, level)
-    fields, held = len(sim.behaviour.observed), empty_cache(level).size * level.line_bytes
-    agents = int(max(min(sim.agents.count, READS / max(candidates * fields, 1)), 1))
-    launch = launch._replace(args=(*launch.args[:2], agents, agents, *launch.args[4:]))  # one run, in cell order
-    for _ in range(1 + (sim.agents.count * fields * WORD <= held)):
-        counted[:] = 0, 0, 0, -2
-        launch.run()
-    return float(counted[2]) / agents
+    tags, count, missed = empty_cache(level), sim.agents.count, 0.0
+    candidates: Candidates
+    words = sum(len(columns) * (len(of) if isinstance(of, np.ndarray) else count) for of, columns, _ in reads)
+    for _ in range(1 + (words * WORD <= tags.size * level.line_bytes)):
+        missed = 0.0
+        for of, columns, agents in reads:
+            if isinstance(of, np.ndarray):  # each is its only candidate
+                first = agents = len(of)
+                candidates = Cells(of, np.arange(len(of) + 1 + LANES, dtype=np.int32), len(of), 1, 0)
+            else:
+                first = int(max(min(count, READS / max(pairs * len(columns), 1)), 1))
+                candidates = of or candidates_of(sim)
+            each, counted = locality_launch(sim, candidates, count, columns, tags)
+            each._replace(args=(*each.args[:2], first, max(first, 1), *each.args[4:])).run()  # one run, in cell order
+            missed += float(counted[2]) * agents / max(first, 1)
+    return missed
 
 
 def empty_cache(settings: Cache) -> Longs:

@@ -43,10 +43,6 @@ class Readings(NamedTuple):
     field: AvoidanceError | None = None
     locality: Locality | None = None
 
-    def with_value(self, meter: str, value: Reading) -> Readings:
-        """Return a copy with another value of one meter."""
-        return self._replace(**{meter: value})  # type: ignore[arg-type]  # each meter gives what its field holds
-
 
 class Meter(NamedTuple):
     """`launches` are the kernels that `measure` runs and a step does not."""

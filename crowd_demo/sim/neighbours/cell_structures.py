@@ -26,8 +26,7 @@ from crowd_demo.compute.arrays import Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.grid.cells import Cells, Floor, cell_of
-from crowd_demo.sim.neighbours.candidates import Lists
-from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.neighbours.structure import Domain, Lists, Structure
 from crowd_demo.sim.neighbours.z_grid import CURVES, cell_place
 
 ROW = 64  # slots, without a structure

@@ -2,23 +2,141 @@
 
 A step uses, in this order: `index`, which sorts the agents into cells or leaves; then, when agents are to be moved into the
 order of the structure, `along`, `order` and `reordered`; then `query`, which finds the candidates of each group; and
-`candidates`, in one of three forms (candidates.py). The candidates must include every neighbour of every agent, and may
+`candidates`, in one of three forms. The candidates must include every neighbour of every agent, and may
 include any others. `rules` is for structures that do a part of the behaviour's work.
+
+Candidates, the agents that may be neighbours, in the three forms in which structures return them.
+
+    Cells    rows of cells: the agents of a row lie one after the other in `order`, so those within reach are a few runs
+    Runs     groups (a leaf, a square of cells on a curve), each with a short list of runs that hold all within its reach
+    Lists    each cell stores its first agent, each agent the next one of its cell
+
+A list of runs has a fixed length: when it is full, the last run is stretched instead, over agents that are too far away.
+That is slower and just as exact: a candidate that is no neighbour adds nothing.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from crowd_demo.compute.arrays import Ints
-from crowd_demo.compute.jit import Launch
-from crowd_demo.grid.cells import Cells
-from crowd_demo.sim.neighbours.candidates import Candidates
-from crowd_demo.sim.neighbours.grid import AgentGrid
+import numpy as np
+
+from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.compute.jit import Launch, device, launch, run
+from crowd_demo.grid.cells import CellIndex, Cells, reach_of, sort_buckets
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.state import Columns
 
+MAX_RUNS = 16  # a group: trees over a uniform crowd need 4 to 8
+GAP = 6  # agents between two runs that are cheaper to test than to skip
+
+
+class Runs(NamedTuple):
+    """Candidates in groups."""
+
+    order: Ints  # [n + 16]: slots by group
+    groups: Longs  # [1]: how many there are
+    start: Ints  # [groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
+    count: Ints  # type: ignore[assignment]  # [groups]: runs of each group; hides tuple.count
+    first: Ints  # [groups, MAX_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
+    last: Ints  # [groups, MAX_RUNS]
+
+
+class Lists(NamedTuple):
+    """Candidates in lists; -1 ends a list."""
+
+    head: Ints  # [rows * columns]: first slot of each cell
+    next: Ints  # [n]: the slot after each slot
+    columns: int
+    rows: int
+    reach: int  # cells to look at on each side
+
+
+Candidates = Cells | Runs | Lists
+
+
+def runs_of(order: Ints, groups: int) -> Runs:
+    return Runs(order, np.zeros(1, np.int64), np.zeros(groups + 1, np.int32), np.zeros(groups, np.int32),
+                np.zeros((groups, MAX_RUNS), np.int32), np.zeros((groups, MAX_RUNS), np.int32))
+
+
+@device
+def holder_of(k: int, start: Ints, groups: int) -> int:
+    """Return the group that holds order[k], the last one that starts there or before; k is below start[groups].
+
+    By bisection: `np.searchsorted` takes half a second to compile.
+    """
+    low, high = 0, groups
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if start[middle] <= k:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@device
+def add_run(runs: Runs, group: int, first: int, last: int) -> None:
+    """Append order[first:last] to the candidates of a group; runs come in ascending order."""
+    count = runs.count[group]
+    if last <= first:
+        return
+    if count > 0 and (first - runs.last[group, count - 1] <= GAP or count == MAX_RUNS):
+        runs.last[group, count - 1] = last
+        return
+    runs.first[group, count], runs.last[group, count] = first, last
+    runs.count[group] = count + 1
+
+
+# --- the grid of a simulation ----------------------------------------------------------------------------------------
+
+class AgentGrid(CellIndex):
+    """The agents in cells over a world of `width` x `height` units. `cell` is a side, or 0 to fit the radius."""
+
+    def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float,
+                 workers: int) -> None:
+        super().__init__(agents.capacity, width, height, radius, cell, workers)
+        self.agents = agents
+        self.identity = np.arange(agents.capacity + 16, dtype=np.int32)
+        self.layout = -1
+        self.by_id = False  # sort the agents of each cell by id
+
+    def launches(self) -> tuple[Launch, ...]:
+        columns = self.agents.columns
+        ranks = (launch(sort_buckets, self.workers, self.space, self.cells, columns.id),) if self.by_id else ()
+        return (*self.sorting(columns.x, columns.y, self.agents.count), *ranks)
+
+    def built(self) -> None:
+        """Call after the kernels of `launches` have run."""
+        self.order = self.space.order
+        self.layout = self.agents.layout
+
+    def rebuild(self) -> None:
+        """Build it for the present positions."""
+        run(self.launches())
+        self.built()
+
+    def reordered(self, order: Ints) -> None:
+        """Call after the agents were moved: cell c is now the slots order[start[c]:start[c + 1]]."""
+        self.order = order
+        self.layout = self.agents.layout
+
+    def outdated(self) -> None:
+        """Call after a step that moved agents without building this grid."""
+        self.layout = -1
+
+    @property
+    def fresh(self) -> bool:
+        """True while the order is right for the present slots, and the cells are at most one step old."""
+        return self.layout == self.agents.layout
+
+    def reach_of(self, distance: float) -> int:
+        return min(reach_of(distance, self.cell, self.width, self.height), max(self.columns, self.rows))
+
+
+# --- the interface ---------------------------------------------------------------------------------------------------
 
 class Domain(NamedTuple):
     """What a structure is made for."""

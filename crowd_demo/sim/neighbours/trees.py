@@ -24,9 +24,8 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd_memory import take_block
-from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
-from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.neighbours.structure import Domain, Runs, Structure, add_run, runs_of
 from crowd_demo.sim.store.state import Columns
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries

@@ -29,11 +29,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.grid.cells import Floor, fitted
-from crowd_demo.grid.counting_sort import SortSpace, count_share, sort_launches, sort_space
-from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
+from crowd_demo.grid.cells import Floor, SortSpace, count_share, fitted, sort_launches, sort_space
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
-from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.neighbours.structure import Domain, Runs, Structure, add_run, runs_of
 
 ROW, MORTON, HILBERT = range(3)
 CURVES = {"row": ROW, "morton": MORTON, "hilbert": HILBERT}

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Floats, Ints
 
 ARRAY_TYPES = tuple(map(np.dtype, ("uint8", "int16", "int32", "int64", "float32")))  # that a file may hold
-_NONE: Mapping[str, object] = {}  # not a MappingProxyType, which cannot be pickled
-_NO_ARRAYS: Mapping[str, NDArray[np.generic]] = {}
 ANY = {"f": (-1e18, 1e18), "i": (-2**31, 2**31 - 1)}  # the bounds of other columns; larger squares are not finite
 
 
@@ -102,12 +100,8 @@ def check_columns(rows: Ints, kinds: Mapping[str, np.dtype[np.generic]], bounds:
 class PartState(NamedTuple):
     """`values` are what JSON holds: numbers, texts, lists, objects. Nobody writes into the arrays."""
 
-    values: Mapping[str, object] = _NONE
-    arrays: Mapping[str, NDArray[np.generic]] = _NO_ARRAYS
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.values and not self.arrays
+    values: Mapping[str, object] = {}
+    arrays: Mapping[str, NDArray[np.generic]] = {}
 
 
 EMPTY = PartState()

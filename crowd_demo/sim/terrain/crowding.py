@@ -78,6 +78,10 @@ class Crowding:
         changes: Bools = self._turns == tick % self.every
         return changes
 
+    def next_outdated(self, tick: int) -> int | None:
+        """Return the field that changes over next by the last count, or in this step; None if a count comes first."""
+        return next((goal for goal, turn in enumerate(self._turns.tolist()) if turn >= (tick % self.every or math.inf)), None)
+
     def is_due(self, tick: int) -> bool:
         """Return whether people are counted in this step."""
         return tick % self.every == 0

@@ -8,8 +8,8 @@ A field leads to the free tiles that belong to its destination (`targets`: the m
 
 A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
 it, and calls `keep`. It is kept until the walls that it goes by (`Ways`) or its prices change; then it is made again, when it
-is asked for. So what is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never
-on a clock.
+is asked for. The field that changes over to new prices next is made ahead, some tiles per step: no step takes long. What is
+in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on a clock.
 
 Dijkstra's algorithm with buckets (Dial, "Shortest-path forest with topological ordering", 1969) instead of a heap: tiles that
 wait to be settled are in a list for each distance, and since no step costs more than LONGEST, as many lists as that serve in
@@ -21,17 +21,18 @@ there is more than one. The system provides this memory when it is first written
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Marks
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch, run
 from crowd_demo.compute.simd import root, select, to_float
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
-from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, PLAIN, STRAIGHT, Prices
+from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, NEW, PLAIN, STRAIGHT, Prices
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
@@ -62,11 +63,12 @@ class FieldInput(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What a worker needs while it makes a field; the first axis is the worker."""
+    """What a worker needs while it makes a field; the first axis is the worker, its last row the field made ahead."""
 
     distance: Ints  # [workers, H, W]: cost, -1 for no path
     heads: Ints  # [workers, CIRCLE]: the first tile of each list, or NONE
     links: Ints  # [workers, 2, H * W]: the next tile of the list, and the one before, or NONE
+    ahead: Longs  # [2]: how many tiles of the field that is made ahead wait, NONE before it begins; and their distance
 
 
 class FlowFields:
@@ -82,9 +84,12 @@ class FlowFields:
         self.chosen = np.zeros(0, np.uint8)  # the number of the walls that a field goes by
         self.versions = np.zeros(0, np.int64)  # how often each was made
         self.resize(terrain)
-        makers = min(workers, max(count, 1), max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1))
+        most = max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1)
+        self._makers = min(workers, max(count, 1), most - rounds or 1)
+        makers = self._makers + (rounds and most > 1)
+        self._ahead, self._ahead_by = NONE, tuple[object, ...]((None,) * 3)  # made ahead, and what it goes by
         self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, CIRCLE), np.int32),
-                                np.empty((makers, 2, rows * columns), np.int32))
+                                np.empty((makers, 2, rows * columns), np.int32), np.full(2, NONE, np.int64))
 
     def resize(self, terrain: Terrain) -> None:
         """Have the present destinations of the terrain; those fields stay that were made."""
@@ -98,15 +103,24 @@ class FlowFields:
             self.fields.direction[:kept], self.made[:kept], self.chosen[:kept] = direction[:kept], made[:kept], chosen[:kept]
         self.fields = self.fields._replace(goal_x=points[:, 0].copy(), goal_y=points[:, 1].copy())
 
-    def launches(self, walls: Sequence[tuple[Marks, Bytes]], prices: Prices, workers: int) -> tuple[Launch, ...]:
-        """Return the kernels that make the fields that are asked for and were not made yet.
+    def launches(self, walls: Sequence[tuple[Marks, Bytes]], prices: Prices, workers: int,
+                 tiles: int = 0) -> tuple[Launch, ...]:
+        """Return the kernels that make the fields that are asked for and were not made yet; and so many tiles ahead.
 
         `walls` are the targets and steps of each number in `chosen`.
         """
-        makers = min(workers, self._scratch.distance.shape[0])
-        plans = [FieldInput(*both, prices, np.int32(number)) for number, both in enumerate(walls)]
-        return tuple(launch(fill_flow_fields, makers, self.asked, self.made, self.chosen, plan, self._scratch, self.fields)
-                     for plan in plans)
+        begun = len(walls) == 1 and all(map(is_, self._ahead_by, (*walls[0], prices.tiles)))
+        ahead, plans = self._ahead if begun else NONE, enumerate(walls)
+        return tuple(launch(fill_flow_fields, min(workers, self._makers), self.asked, self.made, self.chosen,
+                            FieldInput(*both, prices, np.int32(number)), self._scratch, self.fields, ahead, tiles)
+                     for number, both in plans)
+
+    def make_ahead(self, goal: int, walls: tuple[Marks, Bytes], prices: Prices, tiles: int) -> tuple[Launch, ...]:
+        """Return what settles so many tiles of a field that will go by the new prices; nothing if there are no more."""
+        if not all(map(is_, self._ahead_by, by := (*walls, prices.tiles))) or goal != self._ahead:
+            self._ahead, self._ahead_by, self._scratch.ahead[0] = goal, by, NONE
+        is_wanted = self.made[goal] and self._scratch.ahead[0] and self._makers < len(self._scratch.distance)
+        return self.launches((walls,), prices, 1, tiles) if is_wanted else ()
 
     def keep(self) -> None:
         """Call after the kernel has run."""
@@ -126,7 +140,7 @@ class FlowFields:
         unused = self.fields._replace(direction=np.empty_like(self.fields.direction))
         asked[0, goal] = 1
         plan = FieldInput(targets, steps, Prices(np.full((2, *targets.shape), PLAIN, np.uint8), none), np.int32(0))
-        run((launch(fill_flow_fields, 1, asked, none, none, plan, self._scratch, unused),))
+        run((launch(fill_flow_fields, 1, asked, none, none, plan, self._scratch, unused, NONE, 0),))
         return self._scratch.distance[0]
 
 
@@ -184,16 +198,28 @@ def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
 
 @kernel
 def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, chosen: Bytes, grid: FieldInput, scratch: Scratch,
-                     fields: FlowField) -> None:
-    """Make this worker's share of the fields that go by these walls, are asked for and were not made yet."""
-    distance, heads, links, missing = scratch.distance[worker], scratch.heads[worker], scratch.links[worker], 0
+                     fields: FlowField, ahead: int, tiles: int) -> None:
+    """Make this worker's share of the fields that go by these walls, are asked for and were not made yet.
+
+    With `tiles`, settle so many more of the field that is made `ahead`; without, that one is completed in its turn.
+    """
+    missing, most = 0, grid.steps.size
     for goal in range(made.size):
-        if made[goal] or chosen[goal] != grid.number or not _is_asked(asked, goal):
+        price, row, begun = grid.prices.chosen[goal], worker, False
+        if goal == ahead and (tiles > 0 or price == NEW):
+            price, row, begun = NEW, scratch.distance.shape[0] - 1, True
+        is_slice = begun and tiles > 0
+        if not is_slice and (made[goal] or chosen[goal] != grid.number or not _is_asked(asked, goal)):
             continue
-        if missing % workers == worker:
-            prices = grid.prices.tiles[grid.prices.chosen[goal]].reshape(-1)
-            _spread(heads, links[0], links[1], grid, goal, prices, distance.reshape(-1))
-            _point(grid.steps, distance.reshape(-1), prices, fields.direction[goal])
+        if is_slice or missing % workers == worker:
+            prices, distance = grid.prices.tiles[price].reshape(-1), scratch.distance[row].reshape(-1)
+            waiting, now = (scratch.ahead[0], scratch.ahead[1]) if begun else (NONE, 0)
+            waiting, now = _spread(scratch.heads[row], scratch.links[row, 0], scratch.links[row, 1], grid, goal, prices,
+                                   distance, waiting, now, tiles if is_slice else most)
+            if begun:
+                scratch.ahead[0], scratch.ahead[1] = waiting, now
+            if not is_slice:
+                _point(grid.steps, distance, prices, fields.direction[goal])
         missing += 1
 
 
@@ -206,17 +232,22 @@ def _is_asked(asked: Bytes, goal: int) -> bool:
 
 
 @device
-def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: int, prices: Bytes, distance: Ints) -> None:
-    """Write the cost of every tile, from the destination outwards; a tile is its index in the flat map."""
+def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: int, prices: Bytes, distance: Ints,
+            waiting: int, now: int, most: int) -> tuple[int, int]:
+    """Write the cost of at most so many more tiles, from the destination outwards; a tile is its index in the flat map.
+
+    Return how many tiles wait, which is NONE at the beginning, and the distance that was reached.
+    """
     steps, columns = grid.steps.reshape(-1), grid.steps.shape[1]
-    waiting, now = _begin(heads, following, before, grid, goal, distance), 0
-    while waiting > 0:
+    if waiting == NONE:
+        waiting, now = _begin(heads, following, before, grid, goal, distance), 0
+    while waiting > 0 and most > 0:
         tile = heads[now % CIRCLE]
         if tile == NONE:
             now += 1
             continue
         _unlink(heads, following, before, tile, now)
-        waiting -= 1
+        waiting, most = waiting - 1, most - 1
         price = int(prices[tile])
         for step in range(8):
             if not steps[tile] >> step & 1:
@@ -231,6 +262,7 @@ def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: 
                 waiting += 1
             distance[near] = cost
             _link(heads, following, before, near, cost)
+    return waiting, now
 
 
 @device

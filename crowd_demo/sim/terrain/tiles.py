@@ -21,7 +21,7 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import to_int
-from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData, open_shape, open_tile
+from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData, label_areas, open_shape, open_tile
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
 MAX_DRAWS = 3 * 1000  # three numbers for each point of an agent
@@ -78,7 +78,6 @@ class Terrain:
         self.first_kinds = self.kinds.copy()  # before walls were built and torn down
         self._under = self.kinds.copy() if data is None else data.ground.copy()  # what is left when a wall is removed
         self._labels, self._labels_version = np.empty(self.kinds.shape, np.int32), -1
-        self._stack = np.empty(self.kinds.size, np.int64)
         self._ground = np.empty(0, np.int64)  # tiles of the largest area
         self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
         is_marked = bool(self.marks.max() >= 0)
@@ -304,11 +303,11 @@ class Terrain:
         """Bring the areas up to date with the walls."""
         if self._labels_version == self.version:
             return
-        count = label_areas(self.blocked, self._labels, self._stack)
-        if count > 1:
-            largest = int(np.bincount(self._labels[self._labels >= 0]).argmax())
-            rank = np.array([*range(1, largest + 1), 0, *range(largest + 1, count), -1], np.int32)
-            self._labels[:] = rank[self._labels]  # -1, a blocked tile, reads the last one
+        labels = label_areas(self.blocked == 0, corners=False)
+        sizes = np.bincount(labels[labels >= 0], minlength=1)
+        largest = int(sizes.argmax())
+        rank = np.array([*range(1, largest + 1), 0, *range(largest + 1, len(sizes)), -1], np.int32)
+        self._labels = rank[labels]  # -1, a blocked tile, reads the last one
         self._ground = np.flatnonzero(self._labels == 0)
         self._labels_version = self.version
 
@@ -336,41 +335,6 @@ class Terrain:
         tile, width, height = float(self.walls.tile), float(self.walls.width), float(self.walls.height)
         x, y = float(columns[nearest]) * tile, float(rows[nearest]) * tile
         return Destination((x + min(x + tile, width)) / 2, (y + min(y + tile, height)) / 2, math.sqrt(count) * tile / 2)
-
-
-@device
-def label_areas(blocked: Bytes, labels: Ints, stack: Longs) -> int:
-    """Number the connected areas of free tiles (4-neighbours) from 0 in row-major order; return their number.
-
-    blocked uint8[H, W], labels int32[H, W] (written; -1 where blocked), stack int64[H * W] (scratch).
-    """
-    rows, columns = blocked.shape
-    for tile in range(rows * columns):
-        labels[tile // columns, tile % columns] = -1
-    count = 0
-    for start in range(rows * columns):
-        if not _claim(blocked, labels, start // columns, start % columns, count):
-            continue
-        stack[0], size = start, 1
-        while size > 0:
-            size -= 1
-            row, column = stack[size] // columns, stack[size] % columns
-            for near_row, near_column in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
-                if _claim(blocked, labels, near_row, near_column, count):
-                    stack[size] = near_row * columns + near_column
-                    size += 1
-        count += 1
-    return count
-
-
-@device
-def _claim(blocked: Bytes, labels: Ints, row: int, column: int, label: int) -> bool:
-    """Label a tile if it is on the map, free and not yet labelled; return whether it was."""
-    rows, columns = blocked.shape
-    if row < 0 or row >= rows or column < 0 or column >= columns or blocked[row, column] or labels[row, column] >= 0:
-        return False
-    labels[row, column] = label
-    return True
 
 
 @device

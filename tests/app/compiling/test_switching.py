@@ -207,9 +207,9 @@ def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
 def test_the_next_choice_goes_round_both_ways_also_from_between_them() -> None:
     depth, stagger = BY_PATH["depth"], BY_PATH["stagger.avoidance"]
     first, last = depth.choices[0], depth.choices[-1]
-    assert next_choice(depth, last) == first and next_choice(depth, first, backwards=True) == last
-    assert next_choice(stagger, 5) == stagger.choices[0]
-    assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]
+    assert next_choice(depth.choices, last) == first and next_choice(depth.choices, first, backwards=True) == last
+    assert next_choice(stagger.choices, 5) == stagger.choices[0]
+    assert next_choice(stagger.choices, 5, backwards=True) == stagger.choices[-1]
 
 
 def climb(numbers: Range, value: float, direction: int) -> list[float]:

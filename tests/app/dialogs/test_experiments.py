@@ -69,7 +69,7 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     assert driven.program.notices.present() == []
     found = driven.view()
     assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95%")
-    assert found.notes == ["same crowd", AS_SHOWN]
+    assert found.notes[:3] == ["same crowd", AS_SHOWN, "interaction, drift | every:"] and found.notes[3].startswith("time: ")
     assert texts(found) == [["step", "2.00", "6.20", "3.1x", "2.9-3.3"], ["frame", "4.00", "12.4", "3.1x", "2.9-3.3"]]
     assert found.progress is None
     driven.press("escape")

@@ -13,7 +13,8 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.technique_controls import Switcher
-from crowd_demo.host.report import LEAST_FRAMES, last_second, noting_collections, to_csv
+from crowd_demo.host.report import LEAST_FRAMES, Frames, last_second, to_csv
+from crowd_demo.host.system import YOUNG, collect_young
 from crowd_demo.profile import HISTORY, Profile
 
 quick = pytest.mark.quick
@@ -82,20 +83,36 @@ def test_what_was_different_in_the_slowest_frame_is_said(clock: Any) -> None:
     assert comments[1:] == [
         "# slowest: frame 90, tick 182, 45.10 ms, 2 steps; median: 20.10 ms, 2 steps",
         "# ms more than in the median frame (ms in this one): interaction +20.03 (26.78), reorder +5.00 (5.00)",
-        "# happened in it: a sort; Switch(path='depth', value='full'); Switch(path='depth', value='full')",
+        "# cause: thread wake-up; happened in it: Switch(path='depth', value='full'); Switch(path='depth', value='full')",
+        "# frames above 1.5 times the running median, by cause: thread wake-up 1",
         "# counters unlike their median: drawn 150 (100), due 1 (0)",
     ]
 
 
 @quick
-def test_collections_are_noted_while_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.host.report.LEAST_COLLECTION_MS", 0.0)
-    notes: list[str] = []
-    before = list(gc.callbacks)
-    with noting_collections(notes.append):
-        gc.collect()
+def test_each_long_frame_has_the_cause_that_its_stages_show(clock: Any) -> None:
+    profile, causes = Profile(), {7: "HUD", 30: "prices and fields", 31: "meters", 90: "HUD", 95: "thread wake-up"}
+    stages = {"HUD": "hud", "prices and fields": "paths", "meters": "meters", "thread wake-up": "blit"}
+    for frame in range(100):
+        for stage in ("paths", "blit", "hud"):
+            profile.add(stage, 1.0)
+        profile.add(stages[causes.get(frame, "HUD")], 2.0 * (frame in causes))
+        profile.end_frame(4.0 + (frame == 50) + 2.1 * (frame in causes))
+    frames = Frames.last(profile, 100)
+    assert {frame: cause for frame, cause in enumerate(frames.causes()) if cause} == causes
+    assert frames.long_frames() == {"HUD": 2, "prices and fields": 1, "meters": 1, "thread wake-up": 1}
+    _, found = rows(to_csv(frames, profile.records()))
+    assert [row["cause"] for row in found] == frames.causes()
+
+
+@quick
+def test_garbage_is_collected_between_frames_before_python_does() -> None:
     gc.collect()
-    assert sum("garbage collection of generation 2: " in note for note in notes) == 1 and gc.callbacks == before
+    collect_young()
+    kept: list[list[object]] = [[] for _ in range(YOUNG)]
+    assert gc.get_count()[0] >= YOUNG > len(kept) / 2 and gc.get_threshold()[0] > YOUNG
+    collect_young()
+    assert gc.get_count()[0] < YOUNG
 
 
 def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +127,7 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     assert "saved crowd-0001.csv: " in driven.status().notices[-1]
     profile = driven.program.sim.profile
     assert int(found[-1]["frame"]) == profile.frames - 2  # the key's own frame is the last
-    assert int(found[-1]["tick"]) == driven.program.sim.tick - 1 and len(comments) == 5
+    assert int(found[-1]["tick"]) == driven.program.sim.tick - 1 and len(comments) == 6
     assert [np.float32(row["interaction_ms"]) for row in found] == profile.stage_ms("interaction")[-1 - len(found):-1].tolist()
     notes = "; ".join(row["notes"] for row in found)
     for what in ("Switch(path='depth', value='off')", "another crowd", "Populate(count=250)"):

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,11 @@ from crowd_demo.app.dialogs.panel_controls import PanelControls
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import preferences as module
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
+from crowd_demo.app.screen.preferences import HEADER, Preferences, Values, read, user_file
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import WindowSettings
 
-NEVER_S = 1e6
 pytestmark = pytest.mark.quick
 
 
@@ -45,14 +45,14 @@ def panels_of(preferences: Preferences, *overrides: str) -> PanelControls:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 def test_what_is_changed_is_there_next_time(file: Path) -> None:
-    preferences = Preferences(file, NEVER_S)
+    preferences = Preferences(file)
     preferences.change(theme="dark", scale=1.0)
-    preferences.close()
+    preferences.save()
     assert not file.exists(), "nothing has changed"
     preferences.change(theme="light", scale=1.4)
     preferences.change(opened=("graph", "step"), size=(800, 600))
     assert not file.exists()
-    preferences.close()
+    preferences.save()
     assert Preferences(file).values == preferences.values
     assert read(file).model_dump(exclude_defaults=True) == {
         "theme": "light", "scale": 1.4, "opened": ("graph", "step"), "size": (800, 600)}
@@ -61,23 +61,22 @@ def test_what_is_changed_is_there_next_time(file: Path) -> None:
 def test_a_change_is_written_soon_and_many_changes_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes: list[bytes] = []
     monkeypatch.setattr(module, "write_file", lambda path, content: writes.append(content))
-    preferences = Preferences(file, 0.5)
+    preferences = Preferences(file)
     for scale in 1.1, 1.25, 1.4:
         preferences.change(scale=scale)
-    timer = preferences._timer
-    assert timer
-    timer.join()
+    preferences.save(time.monotonic())
+    assert not writes
+    preferences.save(time.monotonic() + module.SAVE_S)
+    preferences.save()
     assert writes == [f"{HEADER}scale: 1.4\n".encode()]
-    preferences.close()
-    assert len(writes) == 1
 
 
 def test_the_last_of_two_programs_wins(file: Path) -> None:
-    one, other = Preferences(file, NEVER_S), Preferences(file, NEVER_S)
+    one, other = Preferences(file), Preferences(file)
     one.change(theme="light")
     other.change(units="ms")
-    one.close()
-    other.close()
+    one.save()
+    other.save()
     assert read(file).model_dump(exclude_defaults=True) == {"units": "ms"}
     assert [path.name for path in file.parent.iterdir()] == ["preferences.yaml"]
 
@@ -92,27 +91,27 @@ def test_the_last_of_two_programs_wins(file: Path) -> None:
     ("scale: [1\n", "1: file: not YAML"),
 ])
 def test_a_broken_file_costs_one_line_and_is_kept(file: Path, text: str, line: str) -> None:
-    preferences = Preferences(written(file, text), 0.0)
+    preferences = Preferences(written(file, text))
     (news,) = preferences.news
     assert news.startswith(f"{file}:{line}") and "\n" not in news
     assert preferences.values.model_dump(exclude_defaults=True) == {}
     preferences.change(scale=1.4)
-    preferences.close()
+    preferences.save()
     assert file.read_text("utf-8") == text
 
 
 def test_a_file_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
-    preferences = Preferences(written(tmp_path / "file", "") / "preferences.yaml", NEVER_S)
+    preferences = Preferences(written(tmp_path / "file", "") / "preferences.yaml")
     for scale in 1.1, 1.25:
         preferences.change(scale=scale)
-        preferences.close()
+        preferences.save()
     (news,) = preferences.news
     assert "cannot keep preferences in" in news
 
 
 def test_a_missing_or_empty_file_is_no_mistake(file: Path) -> None:
     assert read(file) == read(written(file, "")) == read(written(file, HEADER))
-    with pytest.raises(PreferencesError):
+    with pytest.raises(ConfigError):
         read(file.parent)
 
 
@@ -161,7 +160,7 @@ def test_preferences_stand_where_the_configuration_says_nothing(file: Path, tmp_
 
 
 def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path) -> None:
-    preferences = Preferences(file, NEVER_S)
+    preferences = Preferences(file)
     panels = panels_of(preferences, "window.theme=light", "window.hud=off")
     panels.resize(1)
     panels.unfold("graph")
@@ -175,8 +174,8 @@ def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path)
     panels.fold("graph")
     panels.unfold("memory")
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "full", "opened": ("memory",)}
-    preferences.close()
-    kept = Preferences(file, NEVER_S)
+    preferences.save()
+    kept = Preferences(file)
     again = panels_of(kept)
     assert again.now == panels.now._replace(theme="dark", graph_fits=0)
     again.next_mode()

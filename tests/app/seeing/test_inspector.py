@@ -144,7 +144,8 @@ def test_one_sentence_says_what_holds_a_person_up(driven: Driven) -> None:
         c.heading_x[other], c.heading_y[other] = -1.0, 0.0
     near = np.array(others)
     assert sentence_of(sim, slot, near) == "blocked by 3 oncoming people for 2.2 s, may choose another destination"
-    sim.settings.crowd.reconsider_s = 0
+    never = sim.settings.crowd.model_copy(update={"reconsider_s": 0})
+    sim.settings = sim.settings.model_copy(update={"crowd": never})
     assert sentence_of(sim, slot, near) == "blocked by 3 oncoming people for 2.2 s"
     c.state[others[0]], c.heading_x[others[1]], c.timer[slot] = WAITING, 1.0, 3.0
     assert sentence_of(sim, slot, near) == "blocked by 1 oncoming person and 1 waiting person and 1 slow person for over 3.0 s"

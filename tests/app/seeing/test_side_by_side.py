@@ -55,7 +55,7 @@ def hashed(driven: Driven) -> tuple[str, str, str]:
     """Pause, and wait for the hashes of the present tick: what they are, and the texts of both labels."""
     split = driven.program.split
     driven.program.crowd.paused = True
-    driven.until(lambda: split.second and split.second._hashes.tick == driven.program.sim.tick)
+    driven.until(lambda: split.second and split.second.hashed[0] == driven.program.sim.tick)
     driven.frames()
     assert split.halves and split.halves.left.state and split.halves.right.state
     assert split.halves.left.state.kind == split.halves.right.state.kind
@@ -66,7 +66,6 @@ def hashed(driven: Driven) -> tuple[str, str, str]:
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes are made as often as they can be."""
     monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_EVERY_S", 0.0)
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_SHARE", 1.0)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.app.tours.bets import Guess, outcome_of
+from crowd_demo.app.tours.live_numbers import Guess
 from crowd_demo.config.tour import Bet
 from crowd_demo.render.hud.status import BetOutcome, BetView, TourView
 from crowd_demo.render.hud.text_panels import BET
@@ -170,7 +170,7 @@ def test_a_place_on_the_scale_is_its_value_with_two_digits(share: float) -> None
 @given(st.floats(0.2, 200), st.floats(1.0, 1.5), st.integers(0, 100_000).map(lambda hundredths: hundredths / 100))
 def test_the_verdict_agrees_with_the_numbers_beside_it(factor: float, spread: float, guess: float) -> None:
     before = {"step_ms": factor, "step_ms.low": 1 / spread, "step_ms.high": spread}
-    outcome = outcome_of(FACTOR, guess, before, {"step_ms": 1.0})
+    outcome = Guess(FACTOR).outcome(guess, before, {"step_ms": 1.0})
     measured, _, rest = outcome.measured.partition(" times as fast")
     ends = rest.strip(" ()").split(" to ") if rest else [measured, measured]
     low, high = (float(end) for end in ends)
@@ -185,5 +185,5 @@ def test_the_verdict_agrees_with_the_numbers_beside_it(factor: float, spread: fl
 
 @pytest.mark.quick
 def test_a_number_that_is_not_known_decides_nothing() -> None:
-    outcome = outcome_of(FACTOR, 3, {}, {"step_ms": 1.0})
+    outcome = Guess(FACTOR).outcome(3, {}, {"step_ms": 1.0})
     assert (outcome.measured, outcome.between, outcome.is_right) == ("not known here", None, False)

@@ -12,13 +12,13 @@ from hypothesis.extra.numpy import arrays
 from recorded_run import Run, random_action
 
 from crowd_demo.compute.arrays import Bools, Longs
-from crowd_demo.config.maps import FLOOR, WALL
+from crowd_demo.config.maps import FLOOR, WALL, label_areas
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames, read_source
 from crowd_demo.extras.export.trajectories import FORMATS, area_text, doubled_area, no_room, outlines, steps_between, write
-from crowd_demo.host.recording.saves import write_save
+from crowd_demo.host.recording.format import write_save
 from crowd_demo.sim.actions import SetWalls
 from crowd_demo.sim.behaviours.people_rules import WAITING
-from crowd_demo.sim.terrain.tiles import Terrain, label_areas
+from crowd_demo.sim.terrain.tiles import Terrain
 
 METRE = 26.0
 RUNS: dict[str, tuple[str, float, dict[str, Any]]] = {
@@ -217,9 +217,8 @@ MASKS = arrays(np.bool_, st.tuples(st.integers(1, 7), st.integers(1, 7)))
 
 def areas(free: Bools) -> list[Bools]:
     """The areas of free tiles that touch by their sides."""
-    labels = np.zeros(free.shape, np.int32)
-    count = label_areas((~free).astype(np.uint8), labels, np.zeros(free.size, np.int64))
-    return [labels == number for number in range(count)]
+    labels = label_areas(free, corners=False)
+    return [labels == number for number in range(labels.max() + 1)]
 
 
 def enclosed(rings: list[Longs], shape: tuple[int, int]) -> Bools:

@@ -3,14 +3,16 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from crowds import simulation
 
 from crowd_demo.cli import main
+from crowd_demo.config.loader import load_config
+from crowd_demo.extras.lab.claims.claim import CrowdArm
 from crowd_demo.extras.lab.sweep import NOTE, WARM_UP, expectations
-from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.techniques import BY_PATH
 
@@ -50,6 +52,13 @@ def test_every_technique_can_be_swept(path: str, capsys: pytest.CaptureFixture[s
         assert len(set(table["picture"])) == 1
 
 
+def test_the_record_says_why(tmp_path: Path) -> None:
+    for path, names in {"simd": ["time", "pairs", "instructions"], "cull": []}.items():
+        assert main([*SMALL, path, "--report", str(tmp_path / path)]) == 0
+        for result in json.loads((tmp_path / path).read_text("utf-8"))["results"]:
+            assert [figure["name"] for figure in result["why"]][:3] == names
+
+
 def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SMALL, "stagger.avoidance", "1", "8"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("approximate (changes the motion):")
@@ -86,7 +95,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 
 
 def test_what_will_be_slow_is_said_before() -> None:
-    brute = {"none": CrowdVariant(simulation("1k", agents=100, optimizations__neighbours="none"))}
+    brute = {"none": CrowdArm(load_config("1k", ["agents=100", "optimizations.neighbours=none"]))}
     assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
     (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
     assert line == "neighbours=none: all pairs are tested, which may take 333 s"

@@ -14,9 +14,8 @@ from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.files import sealed_line
-from crowd_demo.host.recording.format import End, Script, read_recording
+from crowd_demo.host.recording.format import End, Script, read_recording, write_save
 from crowd_demo.host.recording.recording import Player
-from crowd_demo.host.recording.saves import write_save
 from crowd_demo.sim.simulation import Simulation
 
 COMMON = ["--headless", "--no-render", "--set", "time.step_hz=20"]

@@ -16,7 +16,7 @@ from crowd_demo.cli import main
 from crowd_demo.config import memory
 from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.config.memory import AGENT
-from crowd_demo.host.recording.saves import newest, read_save, with_overrides, write_save
+from crowd_demo.host.recording.format import newest, read_save, with_overrides, write_save
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, check, decode, encoded, sealed
 from crowd_demo.sim.simulation import Simulation

@@ -14,7 +14,7 @@ from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS, PLUGIN_COLOUR, STAGES, in_order, stages_of, text_of
 from crowd_demo.render.hud.canvas import DARK, GROUND, TEXT, THEMES, Canvas, Pen
 from crowd_demo.render.hud.chart import draw_chart
-from crowd_demo.render.hud.frame_sections import BUDGET_MS, Bars, Graph, scale_ms
+from crowd_demo.render.hud.frame_sections import BUDGET_MS, Graph, bars, scale_ms
 from crowd_demo.render.hud.status import Chart, Mark
 
 pytestmark = pytest.mark.quick
@@ -24,9 +24,7 @@ def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
     profile.add("interaction", 5.0)
     profile.add("blit", 10.0)
     profile.end_frame(17.0)
-    bars = Bars((8, 40))
-    bars.draw(profile, 20.0, ground)  # 2 pixels a ms
-    pixels = pygame.surfarray.array3d(bars.surface)
+    pixels = pygame.surfarray.array3d(bars((8, 40), profile, 20.0, ground))  # 2 pixels a ms
     column = pixels[-1].tolist()
     see, blit = (list(text_of(stage).colour) for stage in ("interaction", "blit"))
     assert column[::-1] == [see] * 10 + [blit] * 20 + [list(text_of("other").colour)] * 4 + [list(ground)] * 6
@@ -48,7 +46,7 @@ def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Mark, ...] = (), fi
 
 def heights(graph: Graph) -> set[int]:
     """How high the frames are drawn, pixels."""
-    pixels = pygame.surfarray.pixels2d(graph._bars.surface)
+    pixels = pygame.surfarray.pixels2d(graph.picture)
     return set((pixels != pixels.max()).sum(axis=1).tolist())
 
 

@@ -18,7 +18,6 @@ from crowd_demo.render.hud.canvas import THEMES, Canvas, Pen, scale_for
 from crowd_demo.render.hud.navigation import (
     DARK,
     Minimap,
-    Times,
     column_of,
     label,
     picture_of,
@@ -180,7 +179,7 @@ def test_what_cannot_be_returned_to_is_darker_and_slow_frames_are_higher() -> No
     pygame.font.init()
     times = np.full(SPAN, 2, np.float32)
     times[3000:3100] = 18
-    sheet = rendered((360, 30), past()._replace(frame_ms=times), Times(SPAN, 360), Pen())
+    sheet = rendered((360, 30), past()._replace(frame_ms=times), Pen())
     pixels = pygame.surfarray.array3d(sheet).astype(int).sum(axis=2)
     assert (pixels[150, 7:25] > pixels[20, 7:25]).all(), "ground within reach"
     heights = (pixels[:, 7:29] != pixels[150, 7]).sum(axis=1)

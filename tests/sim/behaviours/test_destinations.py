@@ -166,7 +166,7 @@ def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int
     want, stage = columns_of(sim), stage_of(sim)
     run(stage.launches(sim))
     places = stage.areas.columns
-    reference_people.people_exchanged(want, stage.rules(sim.tick), places, sim.ground, sim.terrain.walls)
+    reference_people.people_exchanged(want, stage.rules(sim), places, sim.ground, sim.terrain.walls)
     for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name]), name
 

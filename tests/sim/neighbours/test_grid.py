@@ -11,11 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.grid.cells import fitted
-from crowd_demo.grid.counting_sort import count_share, sort_launches, sort_space
+from crowd_demo.grid.cells import count_share, fitted, sort_launches, sort_space
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
-from crowd_demo.sim.neighbours.grid import AgentGrid
+from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.neighbours.z_grid import CURVES, HILBERT, MORTON, cell_place, hilbert_place, morton, morton_place
 from crowd_demo.sim.store.agents import Agents
 

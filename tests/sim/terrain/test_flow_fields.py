@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from crowds import simulation
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from terrains import REAL_MAPS, all_fields, grids, layout_of, make_fields, terra
 
 from crowd_demo.compute.jit import compile_launches, device, is_compiled, run
 from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
-from crowd_demo.sim.terrain.crowding import DEAREST, NEW, PLAIN, Crowding, Prices
+from crowd_demo.sim.terrain.crowding import DEAREST, NEW, OLD, PLAIN, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields, heading
 from crowd_demo.sim.terrain.tiles import Terrain
 
@@ -133,6 +134,39 @@ def test_only_what_is_asked_for_is_made_and_only_once(asked: list[list[int]], wo
         for goal in range(6):
             assert np.array_equal(fields.fields.direction[goal], expected[goal] if goal in made else
                                   np.full_like(expected[goal], 77))
+
+
+@settings(deadline=None, max_examples=100)
+@given(grids, st.integers(1, 3), st.lists(st.integers(1, 30), max_size=12), st.sampled_from(["nothing", "prices", "walls"]),
+       st.integers(0, 99))
+def test_a_field_that_is_made_ahead_is_the_one_that_is_made_at_once(blocked: np.ndarray, workers: int, slices: list[int],
+                                                                    changes: str, seed: int) -> None:
+    terrain, chance = terrain_of(blocked, count=3), np.random.default_rng(seed)
+    assume(len(terrain.destinations) == 3)
+    layout, tiles = layout_of(terrain), chance.integers(PLAIN, DEAREST, (2, *blocked.shape)).astype(np.uint8)
+    before, after = (Prices(tiles, np.array(chosen, np.uint8)) for chosen in ([NEW, OLD, OLD], [NEW, NEW, OLD]))
+    fields = make_fields(FlowFields(terrain, workers, rounds=True), terrain, prices=before, layout=layout)
+    for most in slices:
+        run(fields.make_ahead(1, (layout.targets, layout.steps), before, most))
+    if changes == "prices":
+        after = after._replace(tiles=np.flip(tiles, 1).copy())
+    elif changes == "walls":
+        layout = layout_of(terrain)
+    expected = make_fields(FlowFields(terrain), terrain, prices=after).fields.direction
+    for goals in ((1,), (0, 1, 2), (1,)):  # also again, as after going back
+        fields.made[list(goals)] = 0
+        fields.fields.direction[list(goals)] = 77
+        make_fields(fields, terrain, *goals, prices=after, layout=layout)
+        assert np.array_equal(fields.fields.direction[list(goals)], expected[list(goals)])
+
+
+def test_a_field_is_complete_before_its_turn() -> None:
+    sim = simulation("20k", agents=500)
+    sim.step()
+    for goal in range(1, len(sim.flow_fields.made)):
+        sim.step(int(sim.crowding._turns[goal]) - sim.tick)
+        assert sim.flow_fields._ahead == goal and sim.flow_fields._scratch.ahead[0] == 0
+        sim.step()
 
 
 @pytest.mark.quick

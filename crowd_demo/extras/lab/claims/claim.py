@@ -23,7 +23,7 @@ from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
-from crowd_demo.measure.comparison import TimedBlock, collect, costs_of, counters_of, interleave
+from crowd_demo.measure.comparison import TimedBlock, costs_of, counters_of, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.largest import crowd_of
@@ -419,11 +419,7 @@ class TimedCase(NamedTuple):
                 left_out[name] = str(why)
         if first not in made or len(made) < 3:
             raise ValueError("; ".join(f"{name}: {why}" for name, why in left_out.items()))
-        turns = []
-        for turn in interleave(made, [self.steps] * blocks, self.warm_up):
-            turns.append(turn)
-            yield Slice(turn.name, len(turns) / ((blocks + 1) * len(made)))
-        measured = collect(made, turns)
+        measured = yield from interleave(made, [self.steps] * blocks, self.warm_up)
         costs = {name: costs_of(of_arm) for name, of_arm in measured.items()}
         return Found(
             self.name, self.size, self.workers, self.steps,

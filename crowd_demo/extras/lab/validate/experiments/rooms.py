@@ -28,7 +28,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     left_of,
     right_of,
 )
-from crowd_demo.extras.trajectories import Rectangle, flow, longest_gap, middle, nearest
+from crowd_demo.extras.trajectories import Rectangle, flow, middle, nearest
 from crowd_demo.sim.fundamental_diagram import Line
 
 LEAST, MAX = 1.2, 2.0  # flow through an opening, people/(m s)
@@ -163,7 +163,7 @@ def read_door(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     yield Reading("people left behind", float(run.scene.people - len(through)), 0, 0, "", measured=True)
     yield Reading("flow per metre of the door", flow(middle(through)) / WIDTH, LEAST, MAX, "people/(m s)", measured=True)
     yield Reading(f"nearer to another person than {DEPTH:g} m", float(np.mean(nearest(run.walked) < DEPTH) * 100), 0, 1, "%")
-    waited = np.inf if len(through) < run.scene.people else longest_gap(through)
+    waited = np.inf if len(through) < run.scene.people else float(np.diff(through).max(initial=0.0))
     yield Reading("longest time without a person", waited, 0, LASTING, "s", measured=True)
 
 
