@@ -37,7 +37,7 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.forces import FORCE_KINDS
 from crowd_demo.sim.tuning import SetNumbers, Tune
 
-ACTIONS, AGENTS, MAX = int(os.environ.get("CROWD_DEMO_ACTIONS", "400")), 120, 240
+ACTIONS, AGENTS, MAX = int(os.environ.get("CROWD_DEMO_ACTIONS", "600")), 120, 240
 WALKS, WALK_STEPS = int(os.environ.get("CROWD_DEMO_WALKS", "9")), 40
 WIDE, TALL = 700, 500
 EVENTS = """[{hand: build, do: {walls: {rectangle: [100, 100, 300, 180]}, attract: {at: [350, 250], seconds: 1}}},

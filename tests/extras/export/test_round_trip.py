@@ -144,7 +144,7 @@ def test_who_is_moved_by_hand_or_taken_out_is_where_the_crowd_has_them(tmp_path:
 
 # --- a crowd in a map in metres ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("suffix", "y_axis"), zip(FORMATS, ("up", "down") * 2, strict=True))
+@pytest.mark.parametrize(("suffix", "y_axis"), [*zip(FORMATS, ("up", "down") * 2, strict=True)])
 def test_a_crowd_is_where_its_map_in_metres_is(tmp_path: Path, suffix: str, y_axis: str) -> None:
     area = ("POLYGON ((1000 -500, 1020 -500, 1020 -490, 1000 -490, 1000 -500),"
             " (1008 -496, 1008 -494, 1009 -494, 1009 -496, 1008 -496))")
