@@ -56,6 +56,7 @@ class StageRing(Ring):
     def __init__(self) -> None:
         super().__init__(shape=(0,))
         self.rows: dict[str, int] = {}
+        self._sorted = np.empty((0, HISTORY), np.float32)
 
     def put_stages(self, ms: Mapping[str, float]) -> None:
         """Put in the times of all stages; a stage that is not named took none."""
@@ -63,7 +64,15 @@ class StageRing(Ring):
             names = (name for name in ms if name in new)
             self.rows |= {name: number for number, name in enumerate(names, len(self.rows))}
             self._twice = np.concatenate((self._twice, np.zeros((len(new), 2 * HISTORY), np.float32)))
+            self._sorted = np.empty((len(self.rows), HISTORY), np.float32)
         self.put([ms.get(name, 0.0) for name in self.rows])
+
+    def ascending(self, count: int) -> NDArray[np.float32]:
+        """The last so many of each row, in ascending order; the next call overwrites them."""
+        times = self._sorted[:, :count]
+        times[:] = self.last(count)
+        times.sort(axis=1)
+        return times
 
 
 def percentiles(times: NDArray[np.floating], *shares: float) -> tuple[float, ...]:
@@ -166,8 +175,8 @@ class Profile:
         counts for a 60th, and the first step, in which kernels are compiled, does not count for more than it is.
         """
         size = min(last, self.steps, HISTORY)
-        times = np.sort(self._step_stage_ms.last(size))
-        ran = np.count_nonzero(times, axis=1)  # which are the last ones of a row
+        times = self._step_stage_ms.ascending(size)
+        ran = size - np.array([row.searchsorted(np.float32(0), "right") for row in times], int)  # which are the last ones of a row
         middle = np.clip(size - ran + np.array(((ran - 1) // 2, ran // 2)), 0, size - 1)
         medians = times[np.arange(len(ran)), middle].mean(axis=0) if size else ran
         return dict(zip(self._step_stage_ms.rows, (medians.astype(float) * ran / max(size, 1)).tolist(), strict=True))
@@ -194,9 +203,10 @@ class Profile:
 
     def mean_ms(self, last: int) -> dict[str, float]:
         """Mean milliseconds per frame of each stage and of `OTHER`, over at most `last` frames."""
-        times = np.vstack((self._recent(self._stage_ms, last), self.other_ms(last)))
-        means = times.sum(axis=1) / max(times.shape[1], 1)
-        return dict(zip((*self._stage_ms.rows, OTHER), means.tolist(), strict=True))
+        frames = self.frame_ms(last)
+        means = self._recent(self._stage_ms, last).sum(axis=1) / max(len(frames), 1)
+        other = frames.sum() / max(len(frames), 1) - means.sum()
+        return dict(zip((*self._stage_ms.rows, OTHER), (*means.tolist(), float(other)), strict=True))
 
     def other_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
         """Milliseconds of frames that lie in no stage, as `frame_ms` has them."""

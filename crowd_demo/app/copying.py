@@ -160,7 +160,7 @@ def setting(path: str, value: object) -> str:
 
 
 def yaml_of(config: Config) -> str:
-    sections: dict[str, object] = {}
+    sections: dict[str, object] = {"agents": config.agents}  # without it, a map of one's own has another number
     for path, value in changed(Config.model_validate({}), config):
         if path == "events":
             value = [event.model_dump(mode="json", exclude_defaults=True) for event in config.events]
@@ -169,4 +169,4 @@ def yaml_of(config: Config) -> str:
         for parent in parents:
             section = section.setdefault(parent, {})  # type: ignore[assignment]
         section[name] = value
-    return f"# crowd-demo {__version__}: crowd-demo --config FILE.yaml shows this\n{dump(sections) if sections else ''}"
+    return f"# crowd-demo {__version__}: crowd-demo --config FILE.yaml shows this\n{dump(sections)}"

@@ -70,6 +70,7 @@ class PageExport:
     def __init__(self, page: Path, first: Snapshot, last: Snapshot) -> None:
         self.page, self.recording = page, page.with_suffix(RECORDING_SUFFIX)
         self.progress, self.error, self.cancelled = "0%", "", False
+        self._files = self.page.absolute(), self.recording.absolute()
         self._process: subprocess.Popen[str] | None = None
         self.job = in_thread(partial(self._make, first, last), "crowd-demo export")
 
@@ -96,7 +97,7 @@ class PageExport:
         except OSError as error:
             self.error = reason(error)
         if self.error or self.cancelled:
-            for path in (self.page, self.recording):
+            for path in self._files:
                 path.unlink(missing_ok=True)
 
 

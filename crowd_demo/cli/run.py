@@ -26,11 +26,12 @@ from crowd_demo.cli.arguments import (
     tick,
     unwritable,
 )
-from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.config.resources import about, list_configs, list_maps, list_tours
 from crowd_demo.host.files import is_special
 from crowd_demo.host.shutdown import OK
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.stages import STAGES, stages_of
+from crowd_demo.registry.texts import say_once
 from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
@@ -98,7 +99,12 @@ def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
 
     overrides = overrides_of(args, "seed", "threads", "size", "fullscreen")
     if not args.load:
-        return ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config, None
+        config = ReadConfig.read(args.config or DEFAULT_CONFIG, overrides).config
+        if config.map and config.map not in list_maps():
+            from crowd_demo.config.capacity import jam_warning
+
+            say_once(jam_warning(config))
+        return config, None
     from crowd_demo.host.recording.format import Save, read_save, with_overrides
 
     saved = Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))

@@ -1,7 +1,8 @@
-"""How many people keep moving on a map: as many as want through its busiest gap what fits through it.
+"""Estimate how many people keep moving on a map: the number at which the busiest gap carries its maximum flow.
 
-Everybody walks from everywhere to a few destinations, by shortest ways over the edges of tiles. These ways say which share of
-the trips leads through each gap. Their length and the pause at a goal say how often a person sets out.
+People are assumed to walk from every tile to each of a few destinations, by shortest ways over the edges of tiles. These ways
+say which share of the trips leads through each gap. Their length, and the usual speed and pause, say how often a person sets
+out. So the number depends on the map and the size of its world alone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.config.maps import WALL, WATER, MapData
+from crowd_demo.config.behaviours import PeopleSettings
+from crowd_demo.config.maps import WALL, WATER, MapData, Metres, read_map
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import UNITS_A_METRE
 
@@ -17,7 +19,7 @@ WIDEST = 5.0  # metres; what is wider is no gap
 FLOW = 1.3  # people per metre and second through a gap
 DENSITY = 0.35  # people per square metre, without any gap
 STRAIGHT = np.pi / 4  # mean length of a straight way relative to that over edges
-MOST_TILES, MOST_STEPS = 4_000_000, 20_000  # of all ways; of one way
+MAX_TILES, MAX_STEPS = 4_000_000, 20_000  # of all ways; of one way
 Whole = NDArray[np.int64]
 
 
@@ -33,16 +35,25 @@ def gaps_between_rows(walls: NDArray[np.bool_], side: float) -> tuple[Whole, Who
     return row[narrow], first[narrow], last[narrow]
 
 
-def fitting_number(found: MapData, config: Config) -> int:
+def jam_warning(config: Config) -> str:
+    """Return a line if more people are asked for than keep moving on the configuration's map, else ""."""
+    number = fitting_number(read_map(str(config.map), Metres(*config.map_scale)), config)
+    is_more = number is not None and config.agents > number
+    return f"{config.map}: {config.agents:,} people will jam; about {number:,} keep moving here" if is_more else ""
+
+
+def fitting_number(found: MapData, config: Config) -> int | None:
     """Return how many people keep moving on a map: at least one, at most 0.35 per square metre.
 
-    They walk to its destinations, or to as many tiles as `crowd.destinations` says. Looks at a bounded number of tiles.
+    None for other agents, and where people leave or something happens. Looks at a bounded number of tiles.
     """
-    crowd = config.crowd
+    if config.behaviour != "crowd" or config.events or config.crowd.exits or found.is_open:
+        return None
     walls = np.pad(np.isin(found.kinds, (WALL, WATER)), 1, constant_values=True)
     marked = np.pad(found.marks >= 0, 1) & ~walls
     places = np.flatnonzero(marked if marked.any() else ~walls)
-    goals = np.random.default_rng(config.seed).choice(places, min(crowd.destinations, max(MOST_TILES // walls.size, 1)))
+    usual = PeopleSettings()
+    goals = np.random.default_rng(1).choice(places, min(usual.destinations, max(MAX_TILES // walls.size, 1)))
     crossed, trips, steps = np.zeros((2, *walls.shape)), 0, 0
     for goal in goals.tolist():
         people, their_steps = _walk_to(goal, walls, crossed)
@@ -50,8 +61,8 @@ def fitting_number(found: MapData, config: Config) -> int:
     rows, columns = found.kinds.shape
     side = min(config.world.width / columns, config.world.height / rows) / UNITS_A_METRE
     wanted = max(_most_wanted(crossed[0], walls, side), _most_wanted(crossed[1].T, walls.T, side))
-    speed = max(crowd.speed_min + crowd.speed_max, 1) / 2 / UNITS_A_METRE
-    seconds = STRAIGHT * side * steps / max(trips, 1) / speed + crowd.wait_s
+    speed = (usual.speed_min + usual.speed_max) / 2 / UNITS_A_METRE
+    seconds = STRAIGHT * side * steps / max(trips, 1) / speed + usual.wait_s
     by_gaps = FLOW * seconds * trips / wanted if wanted else np.inf
     return max(int(min(by_gaps, np.count_nonzero(~walls) * side * side * DENSITY)), 1)
 
@@ -72,7 +83,7 @@ def _walk_to(goal: int, walls: NDArray[np.bool_], crossed: NDArray[np.float64]) 
     after = np.where(walls.reshape(-1), goal, -1)  # the next tile on the way from each, once it is known
     after[goal] = goal
     rings = [np.array([goal])]
-    while rings[-1].size and len(rings) < MOST_STEPS:
+    while rings[-1].size and len(rings) < MAX_STEPS:
         tiles = rng.permutation(rings[-1])  # of several shortest ways any
         near = np.concatenate([tiles + step for step in rng.permutation((-columns, -1, 1, columns))])
         known, tiles = after[near] >= 0, np.tile(tiles, 4)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -24,9 +24,6 @@ from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.built_in import READ_PATHS
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import say_once
-
-if TYPE_CHECKING:
-    from crowd_demo.config.maps import MapData
 
 MAX_LINES = 20  # that list mistakes
 _MISSING = object()
@@ -248,21 +245,11 @@ def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
         if found.exits and "exits" not in config.crowd.model_fields_set and config.crowd.room > 0 and config.crowd.wait_s > 0:
             update["crowd"] = config.crowd.model_copy(update={"exits": found.exits})
     config = config.model_copy(update=update)
-    return config if shipped else _that_keeps_moving(config, found, path), found.kinds.size, int(found.marks.max()) + 1
+    if not shipped and "agents" not in config.model_fields_set:
+        from crowd_demo.config.capacity import fitting_number
 
-
-def _that_keeps_moving(config: Config, found: MapData, path: Path) -> Config:
-    """With as many people as keep moving on the map, unless the configuration says how many; say so if these are more."""
-    if config.behaviour != "crowd" or config.events or config.crowd.exits or found.is_open:
-        return config
-    from crowd_demo.config.capacity import fitting_number
-
-    number = fitting_number(found, config)
-    if "agents" not in config.model_fields_set:
-        return config.model_copy(update={"agents": min(number, config.agents)})
-    if config.agents > number:
-        say_once(f"{path}: more than about {number:,} people jam on this map")
-    return config
+        config = config.model_copy(update={"agents": min(fitting_number(found, config) or config.agents, config.agents)})
+    return config, found.kinds.size, int(found.marks.max()) + 1
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:

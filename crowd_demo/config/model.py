@@ -202,7 +202,8 @@ class _Common(Section):
     """What comes before the behaviours."""
 
     agents: Whole = number(20_000, 0, MAX_AGENTS, "agents",
-                           "size of the crowd; of people on a map of your own: at most as many as keep moving there")
+                           "size of the crowd; without it, on a map of your own: as many people as keep moving there,"
+                           " at most 20,000")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="seed of all random numbers (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))

@@ -31,6 +31,7 @@ from crowd_demo.host.files import free_name, write_file
 from crowd_demo.host.streams import STDOUT
 from crowd_demo.measure.experiment import machine, versions
 from crowd_demo.profile import HISTORY, OTHER, FrameRecord, Profile
+from crowd_demo.registry.stages import stages_of
 from crowd_demo.version import __version__
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ AROUND = 64  # frames of which a running median is taken
 LONG = 1.5  # times that: a longer frame is counted with its cause
 CAUSES = {"reorder": "sort", "paths": "prices and fields", "garbage": "garbage collection", "meters": "meters",
           "hud": "HUD"}
-WAKE_UP = "thread wake-up"  # what makes any other stage long, as its work hardly changes: threads begin late, or wait
+WAKE_UP = "thread wake-up"  # of other stages with threads: their work hardly changes, so one began late or another program ran
 
 
 class Frames(NamedTuple):
@@ -68,13 +69,15 @@ class Frames(NamedTuple):
 
     def causes(self) -> list[str]:
         """The cause of each long frame, "" for the others: the stage that took longest beyond its running median."""
-        found = []
-        for first in range(0, len(self.frame_ms), AROUND):
-            frames, *stages = (ms[first:first + AROUND] for ms in (self.frame_ms, *self.stage_ms.values()))
-            worst = np.subtract(stages, np.median(stages, axis=1, keepdims=True)).argmax(axis=0)
-            causes = np.array([CAUSES.get(stage, WAKE_UP) for stage in self.stage_ms])[worst]
-            found += np.where(frames > LONG * np.median(frames), causes, "").tolist()
-        return found
+        times = np.array([self.frame_ms, *self.stage_ms.values()])
+        if not self.frame_ms.size:
+            return []
+        padded = np.pad(times, ((0, 0), (AROUND // 2, AROUND // 2)), mode="symmetric")
+        usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, AROUND + 1, axis=1), axis=2)
+        threaded = {*stages_of("step", self.stage_ms), *stages_of("draw", self.stage_ms)}
+        causes = [CAUSES.get(stage, WAKE_UP if stage in threaded else stage) for stage in self.stage_ms]
+        worst = np.array(causes)[(times - usual)[1:].argmax(axis=0)]
+        return np.where(self.frame_ms > LONG * usual[0], worst, "").tolist()
 
     def long_frames(self) -> dict[str, int]:
         """Long frames by cause."""

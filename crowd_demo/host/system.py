@@ -25,7 +25,8 @@ _IMPORTED = time.perf_counter()
 NICENESS = 15  # of threads beside the frames, on systems where a thread has a niceness
 SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 EAGER_S = 0.0002  # after this time a compiling thread lets another one run Python code
-YOUNG = 350  # objects, half as many as start Python's own collector; there are about 20 more per frame
+YOUNG = 350  # objects: fewer than start Python's own collector; there are about 20 more per frame
+OLD = 200  # collections of young objects before one of all: that is every minute or so
 Result = TypeVar("Result")
 
 
@@ -124,9 +125,10 @@ def importing() -> Iterator[None]:
 
 
 def collect_young() -> None:
-    """Free young cycles once there are many objects, so that Python does not look at all objects in a frame."""
-    if gc.get_count()[0] >= YOUNG:
-        gc.collect(1)
+    """Free cycles once there are many young objects, at the end of a frame and seldom of all objects."""
+    young, _, collections = gc.get_count()
+    if young >= YOUNG:
+        gc.collect(2 if collections >= OLD else 1)
 
 
 def free_cycles() -> None:

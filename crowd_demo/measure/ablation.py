@@ -48,6 +48,7 @@ PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough b
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 REORDER = "reorder."  # how the paths of the techniques begin whose effect comes much later, in another order of memory
 WHY, WHY_STEPS = "crowd_demo.extras.why:compared", 20
+WHY_SLOWEST_MS = 250.0  # slower steps are not explained: it takes up to 80 of them
 AS_SHOWN = "The second time is the first one times the factor, the median ratio of interleaved runs."
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
           **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
@@ -247,7 +248,8 @@ class Measurement(_OfTechniques):
         for text in self._compile_for(crowds.options({})):
             yield Slice(text, 0)
         self.found = yield from self._compared(crowds, self.path, self.other)
-        if not (is_drawn(BY_PATH[self.path]) or crowds.present.on_gpu):
+        slowest_ms = max(self.found.step.a.value, self.found.step.b.value)
+        if not (is_drawn(BY_PATH[self.path]) or crowds.present.on_gpu or slowest_ms > WHY_SLOWEST_MS):
             sims = [crowds.variants[name].sim for name in (PRESENT, OTHER)]
             for rows in load(WHY)(sims, self.stage, min(self.found.steps, WHY_STEPS)):
                 self.why = tuple(rows)

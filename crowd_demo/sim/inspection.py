@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Bytes, Floats, Ints, Rules, Whole
+from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.grid.cells import Cells
@@ -165,17 +165,17 @@ def sentence_of(sim: Simulation, slot: int, near: Whole) -> str:
     most = 2 * sim.settings.crowd.stuck_s  # the state counts no farther
     held_up = "queues behind" if c.state[slot] == CREEPING else "blocked by"
     blocked = f"{held_up} {_what_blocks(sim, c, slot, near)} for {'over ' * (timer >= most)}{timer:.1f} s"
-    return f"{blocked}, may choose another destination" if may_reconsider(sim)[slot] else blocked
+    return f"{blocked}, may choose another destination" if slot in may_reconsider(sim) else blocked
 
 
-def may_reconsider(sim: Simulation) -> Bools:
-    """Return who has been held up for so long that they choose another destination in a step by chance, bool[agents]."""
+def may_reconsider(sim: Simulation) -> Whole:
+    """Return the slots of people who may choose another destination in the next step, by the rule of people.py."""
     ways_out, settings = sim.part(WaysOut), sim.settings.crowd
     if ways_out is None or not settings.reconsider_s:
-        return np.zeros(sim.agents.count, np.bool_)
+        return np.zeros(0, np.int64)
     state, goal, timer = (sim.agents.row(name) for name in ("state", "goal", "timer"))
-    held_up = np.isin(state, (STUCK, CREEPING)) & (timer.view(np.float32) >= np.float32(settings.stuck_s))
-    return held_up & (ways_out.areas.columns.fixed[goal] == 0)
+    late = np.flatnonzero(timer.view(np.float32) >= np.float32(settings.stuck_s))
+    return late[np.isin(state[late], (STUCK, CREEPING)) & (ways_out.areas.columns.fixed[goal[late]] == 0)]
 
 
 def _what_blocks(sim: Simulation, c: PeopleColumns, slot: int, near: Whole) -> str:

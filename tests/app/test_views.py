@@ -85,7 +85,7 @@ def test_the_key_skips_colours_that_tell_nothing_here_and_the_menu_says_so(drive
     for _ in COLOURS:
         driven.press("q")
         seen.append(program.seeing.colours)
-    assert {"state", "heading", "speed", "density", "flow", "memory", "looks"} == set(seen)
+    assert {"state", "heading", "speed", "density", "flow", "patience", "memory", "looks"} == set(seen)
     program.menus.open_colours()
     assert {row.text for row in driven.view().rows if row.detail == "nothing to show"} == set(COLOURS) - set(seen)
     driven.press("escape")

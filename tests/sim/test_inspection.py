@@ -121,6 +121,6 @@ def test_nobody_else_chooses_another_destination_on_the_way() -> None:
         goal = sim.agents.row("goal").copy()
         sim.step()
         changed = (sim.agents.row("goal") != goal) & (state != WAITING)
-        assert not (changed & ~may).any()
+        assert set(np.flatnonzero(changed)) <= set(may)
         chosen += int(changed.sum())
     assert chosen > 20

@@ -1,7 +1,8 @@
 """The invariant: one configuration and one seed give one state hash, whatever exact technique is switched on.
 
 Not the full product of all techniques, but a covering array (covering.py): in some row every value of each meets every value
-of each other. Each kind of crowd runs through all rows, and is compared with the slow way after each of them.
+of each other. Each kind of crowd runs through all rows, some kinds daily, all with `-m slow`. It is compared with the slow
+way after each of them.
 """
 
 import itertools

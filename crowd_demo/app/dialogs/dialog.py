@@ -407,7 +407,7 @@ class Experiments:
                results_of: Callable[[Kind], Mapping[str, str]], command: str = "") -> None:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
         if self._techniques.switcher.compiling:
-            self._notices.add("still compiling a technique: measure it when it is there", "experiment",
+            self._notices.add("kernels are still being compiled: measure afterwards", "experiment",
                               holds=lambda: self._techniques.switcher.compiling)
         elif not self.dialog:
             repeat = command_for(self._screen(), self._config_name, command) if command else ""

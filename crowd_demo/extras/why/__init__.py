@@ -307,8 +307,8 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
             reads.append((slots, (*AT, *TOWARDS, "goal", "goal_visible", "heading_x", "heading_y"), due))
             written = 2 * due
         case "ask_for_fields":
-            reads += [(slots, ("goal_visible",), due), (slots[args[1].goal_visible[slots] == 0], ("goal",), due)]
-            written = 0
+            wanted = [(slots, ("goal_visible",), due), (slots[args[1].goal_visible[slots] == 0], ("goal",), due)]
+            reads, written = [*reads, *wanted] if args[2] else [], 0  # with all fields asked for it looks at nobody
         case "take_snapshot":
             pass  # what it reads counts in the next kernel
         case "set_prices":
@@ -457,8 +457,8 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     tiles = sim.terrain.blocked.size * (WORD + len(sim.terrain.destinations))
     if stage in ("sight", "paths") and tiles > 512 * caches[1][1][0]:
         beyond = math.nan  # the map, which is not simulated, takes more than half of L2
-    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, beyond), "From bandwidth, vector work and lines missed"
-                 " in L2, which hold more than these bytes where memory is read in disorder. Else not known.")
+    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, beyond), "From bandwidth, vector work and the bytes of"
+                 " lines missed in L2. Not known where these do not decide.")
 
 
 def known(text: str, by: float) -> str:
@@ -527,12 +527,13 @@ def bottleneck(ms: float, loop: MachineLoop | None, share: float, beyond: float)
 
     `share` is that of the copy bandwidth, `beyond` the bytes of lines missed in L2 relative to the bytes that are used.
     """
-    if share * (1 if math.isnan(beyond) else beyond) >= MOST_MEMORY:
-        return f"memory bound: {share:.0%} of copy bandwidth"
-    if not (share * beyond <= LITTLE_MEMORY and beyond <= 1 and loop and ms >= LEAST_MS):
+    busy, where = (share, "") if math.isnan(beyond) else (share * beyond, " beyond L2")
+    if busy >= MOST_MEMORY:
+        return f"memory bound: {busy:.0%} of copy bandwidth{where}"
+    if not (busy <= LITTLE_MEMORY and beyond <= 1 and loop and ms >= LEAST_MS):
         return UNKNOWN
     work = f"{loop.vector_share:.0%} {loop.lanes}-lane work" if loop.bits else "no vector work"
-    return f"compute bound: {work}, {share:.0%} of copy bandwidth"
+    return f"compute bound: {work}, {busy:.0%} of copy bandwidth{where}"
 
 
 def as_table(found: Mapping[str, list[Figure]]) -> str:

@@ -155,7 +155,7 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     in_states = [Fact(name, f"{count:,}", chip=(number, colours.get(name, TEXT)))
                  for number, (name, count) in enumerate(states.items())]
     if "stuck" in states:
-        in_states.append(Fact("reconsider", f"{np.count_nonzero(may_reconsider(sim)):,}"))
+        in_states.append(Fact("reconsider", f"{len(may_reconsider(sim)):,}"))
     work, memory = work_facts(counters), memory_facts(counters, readings)
     sorting = sorting_facts(sim, inactive(sim.situation))
     limited = readings.field if has_field(sim) else readings.neighbour_limit if is_limited(sim) else None

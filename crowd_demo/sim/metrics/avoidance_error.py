@@ -48,23 +48,42 @@ class AvoidanceError(NamedTuple):
     most: float = 0.0
 
 
+class Sampled:
+    """What a sample takes: kept, since meters are read again and again. Nobody reads two at a time: they call kernels."""
+
+    def __init__(self, size: int) -> None:
+        self.pushes = np.empty((2, 2, size))  # by method
+        self._look_at, self._push = np.empty(size, np.int32), np.empty(size, np.float32)
+
+    def update_due(self, next_update: Ints, slots: Longs) -> Ints:
+        return np.take(next_update, slots, out=self._look_at[:len(slots)], mode="clip")
+
+    def push(self, push: Floats, slots: Longs) -> Floats:
+        return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
+
+
+_sampled = lru_cache(maxsize=1)(Sampled)
+
+
 def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     """Return float64[methods, 2, slots]: the pushes on these agents by each of two methods, or by one.
 
-    Call after `run(sim.reindexing())`.
+    Call after `run(sim.reindexing())`. The array is overwritten by the next call.
     """
     columns, world = sim.agents.columns, sim
     kept = views(sim.agents.kind, sim.agents.back)  # nobody needs these buffers before the next sort
     mine, before = ((each.avoidance_x, each.avoidance_y, each.next_update) for each in (columns, kept))
     for column, old in zip(mine, before, strict=True):
         old[:] = column
-    found = np.empty((len(methods), 2, len(slots)))
+    sampled = _sampled(max(len(slots), SAMPLE))
+    found = sampled.pushes[:len(methods), :, :len(slots)]
     for method, into in zip(methods, found, strict=True):
         columns.next_update[:] = world.schedule.due_below  # later than now
-        columns.next_update[slots] = 0 if method.everybody else kept.next_update[slots]
+        columns.next_update[slots] = 0 if method.everybody else sampled.update_due(kept.next_update, slots)
         run(sim.structure.query(sim.optimizations.simd, world.rules, world.schedule))
         run(sim.interaction.all_launches(world, exact=True) if method.exact else sim.interaction.launches(world))
-        into[:] = columns.avoidance_x[slots], columns.avoidance_y[slots]
+        for of_axis, push in zip(into, (columns.avoidance_x, columns.avoidance_y), strict=True):
+            of_axis[:] = sampled.push(push, slots)
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found

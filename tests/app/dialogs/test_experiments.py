@@ -174,7 +174,7 @@ def test_nothing_is_measured_beside_the_compiler_or_without_memory(driven: Drive
     monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: [])
     driven.press("n")
     assert not driven.program.experiments.dialog and driven.program.dialogs.top is None
-    assert "still compiling" in " ".join(driven.program.notices.present())
+    assert "still being compiled" in " ".join(driven.program.notices.present())
     driven.program.techniques.switcher.requests.clear()
     monkeypatch.setattr("crowd_demo.measure.ablation.available_bytes", lambda: 1)
     driven.press("n")
