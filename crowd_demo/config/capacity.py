@@ -1,8 +1,8 @@
 """Estimate how many people keep moving on a map: the number at which the busiest gap carries its maximum flow.
 
-People are assumed to walk from every tile to each of a few destinations, by shortest ways over the edges of tiles. These ways
-say which share of the trips leads through each gap. Their length, and the usual speed and pause, say how often a person sets
-out. So the number depends on the map and the size of its world alone.
+People are assumed to walk from every tile to each of a few destinations, by shortest ways over the edges of tiles. These
+ways say which share of the trips leads through each gap. Their length, and the usual speed and pause, say how often a
+person sets out. So the number depends on the map and the size of its world alone.
 """
 
 from __future__ import annotations

@@ -248,7 +248,8 @@ def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:
     if not shipped and "agents" not in config.model_fields_set:
         from crowd_demo.config.capacity import fitting_number
 
-        config = config.model_copy(update={"agents": min(fitting_number(found, config) or config.agents, config.agents)})
+        config = config.model_copy(update={
+            "agents": min(fitting_number(found, config) or config.agents, config.agents)})
     return config, found.kinds.size, int(found.marks.max()) + 1
 
 

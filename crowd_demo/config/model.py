@@ -62,7 +62,7 @@ class WorldSettings(Section):
 
     width: Side = Field(4000, description=(
         "world units: one is a pixel at zoom 1, and 26 are a metre for people (0.1 to 65536)"))
-    height: Side = Field(4000, description="alike (units, 0.1 to 65536)")
+    height: Side = Field(4000, description="the same, downwards (0.1 to 65536)")
     tile: Side = Field(13, description=(
         "side of a tile of a map in metres (.wkt, .json, .dxf), whose size is then the world's (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(

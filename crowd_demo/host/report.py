@@ -47,7 +47,7 @@ AROUND = 64  # frames of which a running median is taken
 LONG = 1.5  # times that: a longer frame is counted with its cause
 CAUSES = {"reorder": "sort", "paths": "prices and fields", "garbage": "garbage collection", "meters": "meters",
           "hud": "HUD"}
-WAKE_UP = "thread wake-up"  # of other stages with threads: their work hardly changes, so one began late or another program ran
+WAKE_UP = "thread wake-up"  # of other stages with threads: their work hardly changes, so a thread began late
 
 
 class Frames(NamedTuple):

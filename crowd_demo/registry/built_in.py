@@ -128,7 +128,7 @@ OWN_COLOURS: tuple[ColourEntry, ...] = (
                 "crowd_demo.render.colours.squares:DensityColours"),
     ColourEntry("flow", "local flow relative to capacity: shows where a crowd is too dense",
                 "crowd_demo.render.colours.squares:FlowColours"),
-    ColourEntry("patience", "how long each person has made no progress, until they may choose another destination",
+    ColourEntry("patience", "how long each person has made no progress",
                 "crowd_demo.render.colours.modes:PatienceColours"),
     ColourEntry("tension", "how far the links of each agent are stretched",
                 "crowd_demo.render.colours.modes:TensionColours"),

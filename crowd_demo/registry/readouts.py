@@ -20,7 +20,7 @@ class Readout(NamedTuple):
 READOUTS = {
     # times
     "FPS": Readout("Frames displayed in the last second.",
-                         "60 is smooth, and the maximum where the window waits for the screen. Compare ms per frame there."),
+                         "60 is smooth, and the maximum where the window waits for the screen. Then compare ms per frame."),
     "ms per frame": Readout("Milliseconds per frame: one step, and drawing it.",
                             "Up to 16.7 allows 60 FPS. Card, tours, M and N define a frame alike."),
     "steps per frame": Readout("Steps per displayed frame, mean of the last second.",
@@ -60,8 +60,8 @@ READOUTS = {
     "queuing": Readout("People behind others who go the same way, or outside a full destination.",
                        "They choose again after crowd.reconsider_s on average."),
     "reconsider": Readout("People held up for crowd.stuck_s who may choose another destination: not those on the way to an"
-                          " exit. Each does after crowd.reconsider_s on average.",
-                          "Near 0 where a crowd flows. Many mean that more people want through than fit."),
+                          " exit or sent somewhere. Each does after crowd.reconsider_s on average.",
+                          "Near 0 where a crowd flows. A large number means that more people want to pass than can."),
     "births": Readout("Births per step, mean of the last second.",
                       "They are placed at the end of memory."),
     "deaths": Readout("Deaths per step, mean of the last second.",

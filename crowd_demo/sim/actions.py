@@ -55,9 +55,8 @@ ACTIONS: dict[str, type[Action]] = {}
 def action(name: str, about: str, lasts: bool = False) -> Callable[[Kind], Kind]:
     """Register a dataclass as the action of that name; `about` says in a few words what changed.
 
-    One that changes the world, whoever is in it, `lasts`: a restart does it again at tick 0, before anybody is born. It
-    must not read agents then, and all that it changes must be in the files of a saved scenario (app/files.py). Raises
-    ValueError for a name that is taken.
+    `lasts`: the action changes the world and not its agents, so a restart applies it at tick 0, before agents exist. All
+    that it changes must be in the files of a saved scenario (app/files.py). Raises ValueError for a name that is taken.
     """
     def register(kind: Kind) -> Kind:
         if name in ACTIONS:

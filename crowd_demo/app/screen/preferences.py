@@ -85,7 +85,7 @@ class Preferences:
             self.values, self._due_s = changed, min(self._due_s, time.monotonic() + SAVE_S)
 
     def save(self, by_s: float = math.inf) -> None:
-        """Write the file, if that is due by this time of `time.monotonic`. Call in every frame, and at the end without one."""
+        """Write the file if that is due by a time of `time.monotonic`: in each frame the present, at exit none."""
         if not self._path or self._due_s >= by_s:
             return
         self._due_s = math.inf

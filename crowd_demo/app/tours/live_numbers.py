@@ -48,7 +48,7 @@ class Since(NamedTuple):
 
 
 def measured(profile: Profile, readings: Readings, since: Since, most: int) -> Numbers:
-    """Medians over at most so many frames since a moment, of which there must be one, and the intervals of times.
+    """Return medians and intervals of times over at most the last `most` frames since a moment, at least one frame.
 
     What agents meet is the mean over all who have updated around: in a single step that may be nobody.
     """

@@ -10,8 +10,8 @@ returned. Counters run in user space only. Where the processor has too few, Linu
 Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
 and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count: a lower bound.
 
-Cache lines are those of `sim/metrics/locality.py`, for caches of this machine's three sizes, which all see every read of
-columns, but no others.
+Cache lines are those of `sim/metrics/locality.py`, for three caches with this machine's sizes. Each sees all reads of
+columns and nothing else.
 
 Object code is disassembled by Capstone (the extra `why`), for x86-64 (SSE2, AVX2, AVX-512) and ARM (NEON). A loop is a
 jump back and all instructions from its target on. Kernels are inlined as a whole, so nesting does not show which loop is
@@ -431,7 +431,8 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
     yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
     yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written", read + written),
-                 "Per agent and step, by formulas: each element of columns, order and index once. There is none for trees.")
+                 "Per agent and step, by formulas: each element of columns, order and index once."
+                 " Not for trees, runs of cells and limits.")
     rate = (read + written) / ms * 1e3 if ms else math.nan
     yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy", rate),
                  f"These bytes by the time. Copying with all threads moves {copied / 1e9:.1f} GB/s here.")
@@ -457,8 +458,8 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     tiles = sim.terrain.blocked.size * (WORD + len(sim.terrain.destinations))
     if stage in ("sight", "paths") and tiles > 512 * caches[1][1][0]:
         beyond = math.nan  # the map, which is not simulated, takes more than half of L2
-    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, beyond), "From bandwidth, vector work and the bytes of"
-                 " lines missed in L2. Not known where these do not decide.")
+    yield Figure("bottleneck", bottleneck(ms, loop, rate / copied, beyond), "From bandwidth, vector work and the bytes"
+                 " of lines missed in L2. Not known where these do not decide.")
 
 
 def known(text: str, by: float) -> str:

@@ -166,7 +166,7 @@ def fastest(sim: Simulation) -> float:
     return max(float(getattr(sim.settings.behaviour_settings, "speed_max", sim.needs.top_speed)), 1e-3)
 
 
-# --- patience: how long people have made no progress ----------------------------------------------------------------------
+# --- patience: how long people have made no progress ------------------------------------------------------------------
 
 class PatienceMode(NamedTuple):
     """Columns by slot, and the numbers of a second without progress."""

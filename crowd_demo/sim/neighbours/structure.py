@@ -2,10 +2,10 @@
 
 A step uses, in this order: `index`, which sorts the agents into cells or leaves; then, when agents are to be moved into the
 order of the structure, `along`, `order` and `reordered`; then `query`, which finds the candidates of each group; and
-`candidates`, in one of three forms. The candidates must include every neighbour of every agent, and may
-include any others. `rules` is for structures that do a part of the behaviour's work.
+`candidates`. These must include every neighbour of every agent, and may include any others. `rules` is for structures
+that do a part of the behaviour's work.
 
-Candidates, the agents that may be neighbours, in the three forms in which structures return them.
+Structures return candidates, the agents that may be neighbours, in three forms:
 
     Cells    rows of cells: the agents of a row lie one after the other in `order`, so those within reach are a few runs
     Runs     groups (a leaf, a square of cells on a curve), each with a short list of runs that hold all within its reach

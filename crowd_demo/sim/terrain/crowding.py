@@ -79,7 +79,7 @@ class Crowding:
         return changes
 
     def next_outdated(self, tick: int) -> int | None:
-        """Return the field that changes over next by the last count, or in this step; None if a count comes first."""
+        """Return the next field to take the prices of the last count; None if another count comes before."""
         return next((goal for goal, turn in enumerate(self._turns.tolist()) if turn >= (tick % self.every or math.inf)), None)
 
     def is_due(self, tick: int) -> bool:

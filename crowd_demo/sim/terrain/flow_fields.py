@@ -8,8 +8,8 @@ A field leads to the free tiles that belong to its destination (`targets`: the m
 
 A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
 it, and calls `keep`. It is kept until the walls that it goes by (`Ways`) or its prices change; then it is made again, when it
-is asked for. The field that changes over to new prices next is made ahead, some tiles per step: no step takes long. What is
-in a field depends on walls and prices alone, and which fields exist on the state of the crowd, never on a clock.
+is asked for. All fields but the first change over to new prices one by one, and the next one is made ahead, some tiles per
+step. What is in a field depends on walls and prices alone, and which fields exist on the state of the crowd, not on a clock.
 
 Dijkstra's algorithm with buckets (Dial, "Shortest-path forest with topological ordering", 1969) instead of a heap: tiles that
 wait to be settled are in a list for each distance, and since no step costs more than LONGEST, as many lists as that serve in
@@ -116,7 +116,7 @@ class FlowFields:
                      for number, both in enumerate(walls))
 
     def make_ahead(self, goal: int, walls: tuple[Marks, Bytes], prices: Prices, tiles: int) -> tuple[Launch, ...]:
-        """Return what settles so many tiles of a field that will go by the new prices; nothing if there are no more."""
+        """Return the kernels that settle this many tiles of a field ahead of its new prices; () once it is complete."""
         if not all(map(is_, self._ahead_by, by := (*walls, prices.tiles))) or goal != self._ahead:
             self._ahead, self._ahead_by, self._scratch.ahead[0] = goal, by, NONE
         is_wanted = self.made[goal] and self._scratch.ahead[0] and self._makers < len(self._scratch.distance)

@@ -356,7 +356,7 @@ CHOICE = ValidationExperiment(
     name="rimea-14",
     title="A shorter and a longer way",
     about="People walk from a room to the far corner of another one. The shorter way is a corridor 1 m wide; the"
-          " detour of about 10 m is one 2 m wide.",
+          " detour, about 10 m longer, is a corridor 2 m wide.",
     source="RiMEA, test 14, without a number. Read as: with few people all take the shorter way. With 100 the"
            " last would wait for nearly a minute, so at least a tenth takes each way",
     numbers=(FEW, 30, MANY), short_numbers=(FEW, MANY), scene=choice, read=read_choice, measure=share_by_longer,
