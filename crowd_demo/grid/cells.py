@@ -186,6 +186,8 @@ class CellIndex:
     begins.
     """
 
+    shared_from = 150_000  # items: one thread sorts fewer, as waking another takes longer
+
     def __init__(self, items: int, width: float, height: float, radius: float, cell: float, workers: int, *,
                  max_cells: int = MAX_CELLS, smallest: float = MIN_CELL, kind: type = np.float32,
                  corner: tuple[float, float] = (0.0, 0.0)) -> None:
@@ -200,8 +202,9 @@ class CellIndex:
 
     def sorting(self, x: Floats, y: Floats, count: int) -> tuple[Launch, ...]:
         """Return the kernels that sort the first `count` points."""
-        find = launch(find_cells, self.workers, x, y, count, self.floor, self.space)
-        return (find, *sort_launches(self.workers, self.space, count, self.cells))
+        workers = self.workers if count >= self.shared_from else 1
+        find = launch(find_cells, workers, x, y, count, self.floor, self.space)
+        return (find, *sort_launches(workers, self.space, count, self.cells))
 
     @property
     def start(self) -> Ints:

@@ -95,6 +95,8 @@ def add_run(runs: Runs, group: int, first: int, last: int) -> None:
 class AgentGrid(CellIndex):
     """The agents in cells over a world of `width` x `height` units. `cell` is a side, or 0 to fit the radius."""
 
+    shared_from = 0  # the workers are awake, and only as many as are worth it
+
     def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float,
                  workers: int) -> None:
         super().__init__(agents.capacity, width, height, radius, cell, workers)
