@@ -44,8 +44,8 @@ def test_its_table_is_written_from_a_report_and_tells_slower_from_faster_from_ne
     rows = [{"technique": path, "step": time, "frame": time} for path, time in times.items()]
     written = figures.worth({"rows": rows}, "a run").splitlines()
     assert written[0] == "<!-- worth: a run -->" and written[-1] == "<!-- /worth -->"
-    assert written[3:6] == ["| sorted grid (off: brute force) | 1.50 -> 3 | 2 times (1.90-2.10) |",
-                            "| compiled blitter (off: pygame) |  | 2 times: it costs (1.90-2.10) |",
+    assert written[3:6] == ["| sorted grid (off: brute force) | 1.50 -> 3 | 2.00 times (1.90-2.10) |",
+                            "| compiled blitter (off: pygame) |  | 2.00 times: it costs (1.90-2.10) |",
                             "| SIMD lanes | 1.50 -> 3 | no difference (1.90-2.10) |"]
     shown = figures.PART.search(README)[0].splitlines()
     assert [row.split("|")[1] for row in shown[3:-1]] == [row.split("|")[1] for row in written[3:-1]]

@@ -43,7 +43,7 @@ def _frame(row: dict[str, Any]) -> str:
     interval = f"({ratio['low']:.2f}-{ratio['high']:.2f})"
     if verdict not in ("slower", "faster"):
         return f"no difference {interval}"
-    return f"{ratio['value']:.3g} times{': it costs' if verdict == 'faster' else ''} {interval}"
+    return f"{ratio['value']:.2f} times{': it costs' if verdict == 'faster' else ''} {interval}"
 
 
 def main(argv: list[str]) -> int:
