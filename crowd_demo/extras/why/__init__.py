@@ -3,353 +3,46 @@
 Each figure has a source: the simulation's counters, machine code, formulas, simulated caches, the processor's counters
 or the clock. A figure that is not known says so. The command `why` and the card of the window show the same ones.
 
-The processor's own counters are those of Linux's `perf_event_open`, summed over the threads of this process. Most
-virtual machines have none, and many systems forbid them (`kernel.perf_event_paranoid` above 2): then the reason is
-returned. Counters run in user space only. Where the processor has too few, Linux takes turns, and counts are scaled up.
-
-Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
-and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count: a lower bound.
-
 Cache lines are those of `sim/metrics/locality.py`, for three caches with this machine's sizes. Each sees all reads of
 columns and nothing else.
-
-Object code is disassembled by Capstone (the extra `why`), for x86-64 (SSE2, AVX2, AVX-512) and ARM (NEON). A loop is a
-jump back and all instructions from its target on. Kernels are inlined as a whole, so nesting does not show which loop is
-hot: rare branches have loops, too. Samples do, which Linux takes by its clock where counters of the processor are absent.
 """
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import math
 import mmap
-import os
-import platform
-import re
-import struct
-import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from functools import cache
-from itertools import cycle, product, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import binding
 
-from crowd_demo.compute.cache import folder
 from crowd_demo.compute.jit import Launch, machine_code, max_threads
-from crowd_demo.grid.cells import Cells
-from crowd_demo.host.files import write_file
+from crowd_demo.extras.why.counters import (
+    CLOCK,
+    DISABLE,
+    ENABLE,
+    EVENTS,
+    PAGES,
+    PER_S,
+    counted,
+    opened_for_threads,
+    places_in,
+    switch,
+)
+from crowd_demo.extras.why.machine_code import ALIKE, MachineLoop, Place, hot_loop
+from crowd_demo.extras.why.work import NO_WORK, Work, copy_bandwidth, work_of
 from crowd_demo.profile import Profile, Timing
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.card import CardRow
-from crowd_demo.sim.behaviours.people_rules import WAITING
-from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, Strips
-from crowd_demo.sim.metrics.locality import BESIDE, TYPICAL, WORD, Read, machine_caches, missed_lines
-from crowd_demo.sim.neighbours.schedule import IdSchedule
+from crowd_demo.sim.metrics.locality import TYPICAL, WORD, Read, machine_caches, missed_lines
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.terrain.flow_fields import UNREACHABLE
-
-# --- counters of the processor, and samples of where it is ------------------------------------------------------------
-
-SYSCALL = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
-ENABLE, DISABLE = 0x2400, 0x2401  # ioctl
-HARDWARE, SOFTWARE, CACHE, LEVEL_1_READ_MISS = 0, 1, 3, 1 << 16  # types, and what of a cache
-EVENTS = {"cycles": (HARDWARE, 0), "instructions": (HARDWARE, 1), "last-level misses": (HARDWARE, 3),
-          "branch misses": (HARDWARE, 5), "L1 misses": (CACHE, LEVEL_1_READ_MISS)}
-CLOCK = SOFTWARE, 0
-SIZE = 112  # of perf_event_attr
-FLAGS, TIMES = 1 | 1 << 5 | 1 << 6, 3  # disabled, without kernel and hypervisor; read enabled and running times, too
-FREQUENT, PER_S, PLACE = 1 << 10, 25_000, 1  # samples per second of a thread's time, each with the place in memory
-PAGES, SAMPLE, ANY_MODE = 16, np.uint64(9 | 16 << 48), np.uint64(0xFFFF << 32)  # of samples; the head of one, its mode
-WHY_NOT = {
-    **dict.fromkeys((errno.EPERM, errno.EACCES),
-                    "sudo sysctl kernel.perf_event_paranoid=2 enables them, except in a container that forbids them"),
-    **dict.fromkeys((errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP),
-                    "this machine has none. Physical ones, and virtual ones with a PMU, have counters")}
-
-
-def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
-    """Run a function and return each event's count over all threads, or return why not. Threads must exist before."""
-    with ExitStack() as files:
-        try:
-            opened = opened_for_threads(files, EVENTS.values())
-        except OSError as error:
-            return f"not available: {WHY_NOT.get(error.errno or 0, error.strerror)}"
-        switch(opened, ENABLE)
-        run()
-        counts = dict.fromkeys(EVENTS, 0)
-        for name, file in zip(cycle(EVENTS), opened):
-            value, enabled, running = struct.unpack("3Q", os.read(file, 24))
-            counts[name] += value * enabled // max(running, 1)
-        return counts
-
-
-def opened_for_threads(files: ExitStack, events: Iterable[tuple[int, int]], per_s: int = 0) -> list[int]:
-    """Return the files of counters, or of samples, of each thread, which are off. Raises OSError if there are none."""
-    if sys.platform != "linux" or SYSCALL is None:
-        raise OSError(0, "only Linux on x86-64 and ARM provides them")
-    opened, library = list[int](), ctypes.CDLL(None, use_errno=True)
-    for thread, (kind, config) in product(Path("/proc/self/task").iterdir(), events):
-        attributes = struct.pack("IIQQQQQ", kind, SIZE, config, per_s, PLACE, TIMES, FLAGS | FREQUENT * bool(per_s))
-        if (file := library.syscall(SYSCALL, attributes.ljust(SIZE, b"\0"), int(thread.name), -1, -1, 0)) < 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        files.callback(os.close, file)
-        opened.append(file)
-    return opened
-
-
-def switch(opened: Iterable[int], on: int) -> None:
-    if sys.platform != "win32":
-        import fcntl
-
-        for file in opened:
-            fcntl.ioctl(file, on, 0)
-
-
-def places_in(samples: mmap.mmap) -> list[int]:
-    """Return where a thread was at each of its samples: what follows their heads."""
-    words = np.frombuffer(samples, np.uint64)
-    return cast("list[int]", words[1:][words[:-1] & ~ANY_MODE == SAMPLE].tolist())
-
-
-# --- machine code -----------------------------------------------------------------------------------------------------
-
-LONG = "q", "pd"  # how instructions end that take numbers of 64 bits
-ENOUGH, ALIKE = 30, 16  # samples in a kernel; bytes by which its code is found in memory
-ELF_MACHINE, ELF_ARM = slice(18, 20), b"\xb7\x00"  # where an object file names its processor
-VECTOR, NEON = {"zmm": 512, "ymm": 256, "xmm": 128}, 128
-KINDS = {  # of instructions by their mnemonics; the first that matches counts, and others are moves within registers
-    "branch": re.compile(r"j|b$|b\.|cbn?z|tbn?z|ret|call"),
-    "arithmetic": re.compile(r"v?p?(add|sub|mul|div|sqrt|rcp|rsqrt|max|min|fn?m(add|sub)|dot|abs|neg)"
-                             r"|f(add|sub|mul|div|mla|mls|madd|sqrt)|inc|dec|imul|madd"),
-    "compare": re.compile(r"v?p?(u?comis|cmp|test)|fcm|cm[a-z]|tst|kortest"),
-    "logic": re.compile(r"v?p?(and|or|xor|sh|sa|ro|ternlog|blend|cmov|set|bsl|eor|orr|lsl|lsr|asr)|k|csel"),
-}
-ONE_NUMBER = re.compile(  # of a vector register
-    r"v?(mov|add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|fn?m\w+|cvt\w+|rcp\w*|rsqrt\w*|round|and|xor)s[sd]$"
-    r"|v?mov[dq]$|v?p(ins|ext)r|v?cvt\w*2si$|v?cvtsi2\w+$")
-
-
-Place = tuple[int, bytes]
-"""Where a thread was in memory, and the code there."""
-
-
-class Instruction(NamedTuple):
-    address: int
-    text: str
-    kind: str  # one of KINDS, "load", "store" or "move"
-    bits: int  # of its vector registers; 0: it has none, or uses one number of them
-    target: int | None = None  # of a jump
-
-
-class MachineLoop(NamedTuple):
-    """A jump back and all instructions from its target on. `weights` are samples, or else 1, by address."""
-
-    instructions: Sequence[Instruction]
-    weights: Mapping[int, int]
-    depth: int = 1  # loops around it and itself
-
-    @property
-    def weight(self) -> int:
-        return sum(self.weights.get(each.address, 0) for each in self.instructions)
-
-    @property
-    def vector_share(self) -> float:
-        return sum(self.weights.get(each.address, 0) for each in self.instructions if each.bits) / self.weight
-
-    @property
-    def bits(self) -> int:
-        """The width of its widest vector instructions; 0 without any."""
-        return max(each.bits for each in self.instructions if each.address in self.weights)
-
-    @property
-    def arithmetic(self) -> list[str]:
-        """The texts of these instructions, those with most samples first."""
-        found = sorted(self.instructions, key=lambda each: -self.weights.get(each.address, 0))
-        return [each.text for each in found if each.kind == "arithmetic"]
-
-    @property
-    def lanes(self) -> int:
-        """How many numbers an instruction takes at most that calculates with vectors; of 64 bits where all do."""
-        return max((each.bits // (64 if each.text.split()[0].endswith(LONG) else 32) for each in self.instructions
-                    if each.kind == "arithmetic" and each.address in self.weights), default=0) or 1
-
-
-def hot_loop(code: bytes, places: Sequence[Place] = ()) -> tuple[MachineLoop | None, int]:
-    """Return the hot loop of a kernel's object file, if it has one, and how many samples in the kernel show that.
-
-    It is the smallest loop with a third of these, if they are enough. Else it is the innermost one that is nested deepest,
-    and of several the one with most arithmetic. Raises ImportError without Capstone.
-    """
-    text, instructions = text_in(code), list(disassembled(code))
-    starts = Counter(place - text.find(there) for place, there in {*places} if text.count(there) == 1)
-    start = max(starts, key=lambda each: starts[each], default=0)
-    seen = Counter(place - start for place, _ in places if start <= place < start + len(text))
-    if (samples := seen.total()) >= ENOUGH:
-        hot = [loop for loop in loops_in(instructions, seen) if 3 * loop.weight >= samples]
-        return min(hot, key=lambda loop: len(loop.instructions), default=None), samples
-    loops = loops_in(instructions, Counter(each.address for each in instructions))
-    begins = [*(loop.instructions[0].address for loop in loops[1:]), 1 << 62][:len(loops)]
-    inner = [loop for loop, begin in zip(loops, begins, strict=True) if begin > loop.instructions[-1].address]
-    return max(inner, key=lambda loop: (loop.depth, len(loop.arithmetic), loop.bits), default=None), 0
-
-
-def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[MachineLoop]:
-    """Return the loops in the order of their addresses."""
-    spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
-    ends = dict(spans)  # several jumps back to one place are one loop
-    return [MachineLoop([each for each in code if begin <= each.address <= end], weights,
-                 sum(a <= begin and end <= b for a, b in ends.items())) for begin, end in ends.items()]
-
-
-def text_in(code: bytes) -> bytes:
-    """Return the machine code in an object file."""
-    sections = binding.ObjectFileRef.from_data(code).sections()
-    return next(section.data() for section in sections if section.is_text() and section.size())
-
-
-def disassembled(code: bytes) -> Iterator[Instruction]:
-    """Yield the instructions of an object file."""
-    import capstone
-
-    is_arm = code[ELF_MACHINE] == ELF_ARM if code.startswith(b"\x7fELF") else platform.machine().lower() == "arm64"
-    reader = (capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM) if is_arm
-              else capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64))
-    for address, _, name, operands in reader.disasm_lite(text_in(code), 0):
-        yield instruction(address, name, operands)
-
-
-def instruction(address: int, name: str, operands: str) -> Instruction:
-    """Classify one instruction by its mnemonic and operands."""
-    kind = next((kind for kind, pattern in KINDS.items() if pattern.match(name)), "move")
-    if kind == "move" and ("[" in operands or name.startswith(("ld", "st"))):
-        stores = name.startswith("st") or (not name.startswith("ld") and "[" in operands.partition(", ")[0])
-        kind = "store" if stores else "load"
-    bits = 0 if ONE_NUMBER.match(name) else next((bits for register, bits in VECTOR.items() if register in operands), 0)
-    bits = bits or (NEON if re.search(r"v\d+\.(4s|2d|8h|16b)", operands) else 0)
-    jump = re.search(r"#?\b(0x[0-9a-f]+|[0-9])$", operands) if kind == "branch" and name not in ("call", "bl", "ret") else None
-    return Instruction(address, f"{name} {operands}".strip(), kind, bits, int(jump[1], 0) if jump else None)
-
-
-# --- memory -----------------------------------------------------------------------------------------------------------
-
-COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the time for measuring
-MAX_COPIED = 1 << 29  # bytes of all arrays of a kind
-AT, TOWARDS = ("x", "y"), ("goal_x", "goal_y")
-WALKER = *AT, "vx", "vy", "state", "heading_x", "heading_y"
-OBSERVED = {  # columns that agents read of their candidates, by the type of rules
-    "FlockRules": (*AT, "vx", "vy"), "NearestRules": (*AT, "vx", "vy"), "HuntRules": (*AT, "vx", "vy", "kind"),
-    "PushRules": AT, "AnticipateRules": WALKER, "SlowDownRules": (*WALKER, "speed"), "CrateRules": (*AT, "half"),
-    "ContactRules": (*AT, "state", "heading_x", "heading_y", "id")}
-MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2}  # columns that a move writes, by the same
-NOT_MOVED = "next_update", "goal_visible"  # columns that a move does not read
-
-
-class Work(NamedTuple):
-    """What a kernel does in a step; nan where there is no formula."""
-
-    read: float  # bytes
-    written: float
-    due: float  # agents
-    tested: float  # pairs of these
-    kept: float
-
-
-NO_WORK = Work(*5 * (math.nan,))
-
-def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | None]:
-    """Return what a kernel does that has just run, and the columns that it reads; None where that is not known."""
-    args, count, names = cast("tuple[Any, ...]", launch.args), sim.agents.count, sim.agents.names
-    everybody = np.arange(count, dtype=np.int32)
-    rules = next((kind for each in args for found in (getattr(each, "rules", None), each)
-                  if (kind := type(found).__name__).endswith(("Rules", "Shifts"))), "")
-    sums = next((each.counters.sum(axis=0) for each in args if isinstance(each, Strips)), np.zeros(8, np.int64))
-    due, tested, kept = sums[[DUE, CANDIDATES, NEIGHBOURS]].tolist()
-    slots = everybody[:0]  # of agents that are due by id
-    if ids := next((each for each in args if isinstance(each, IdSchedule)), None):
-        slots = everybody[args[1].id[:count] % ids.period == ids.phase]
-        due = len(slots)
-    reads, followed = list[Read]([(everybody, ("id",), count)] if ids else []), True
-    more, written = 0.0, math.nan  # elements that are read beside those of columns, and written
-    match launch.name:
-        case "find_cells":
-            reads, written = [(everybody, AT, count)], count
-        case "place_buckets":
-            written = args[2] + 1
-        case "place_items":
-            more, written = count, count
-        case "move_rows":
-            followed, more, written = False, (1 + len(names)) * count, len(names) * count
-        case "move_lanes" | "move_scalar":
-            moved = (*AT, *BESIDE) if rules == "Shifts" else [name for name in names if name not in NOT_MOVED]
-            reads, written = [(everybody, moved, count)], MOVED.get(rules, math.nan) * count
-        case "touch_rows":
-            reads, more, written = [(args[1], OBSERVED[rules], count)], count, 2 * count
-        case name if sums.any():
-            reads = [(args[1] if isinstance(args[1], Cells) else None, OBSERVED.get(rules, sim.behaviour.observed), due)]
-            known = rules in OBSERVED and not name.startswith(("interact_runs", "interact_limited"))
-            more, written = 2 * count, 3 * due if known else math.nan
-        case "check_sight":
-            waits = args[1].state[slots] == WAITING
-            reads += [(slots, (*AT, *TOWARDS, "state"), due), (slots[waits & args[4].any_solid], ("goal_visible",), due)]
-            written = tested = int((~waits).sum())
-            kept = int(args[1].goal_visible[slots[~waits]].sum())
-        case "take_headings":
-            reads.append((slots, (*AT, *TOWARDS, "goal", "goal_visible", "heading_x", "heading_y"), due))
-            written = 2 * due
-        case "ask_for_fields":
-            wanted = [(slots, ("goal_visible",), due), (slots[args[1].goal_visible[slots] == 0], ("goal",), due)]
-            reads, written = [*reads, *wanted] if args[2] else [], 0  # with all fields asked for it looks at nobody
-        case "take_snapshot":
-            pass  # what it reads counts in the next kernel
-        case "set_prices":
-            reads, written = [(everybody, AT, count)] * args[0], args[0] * args[-1][1].size / WORD
-        case "fill_flow_fields":
-            _, asked, made, chosen, plan, _, fields, _, tiles = args  # with `tiles` it completes no field
-            directions = fields.direction[(made == 0) & (chosen == plan.number) & (asked.max(axis=0) > 0) & (tiles == 0)]
-            more = (len(directions) * plan.targets.nbytes + 2 * int((directions != UNREACHABLE).sum())) / WORD
-            written = directions.nbytes / WORD
-        case _:
-            followed = False
-    read = more + sum(len(columns) * (len(of) if isinstance(of, np.ndarray) else count) for of, columns, _ in reads)
-    return Work(WORD * read, WORD * written, due, tested, kept), reads if followed else None
-
-
-@cache
-def copy_bandwidth() -> float:
-    """Return the bytes per second that all threads read and write while they copy; measured once and kept."""
-    file = (folder() or Path(os.devnull)) / f"copy_bandwidth_{max_threads()}"
-    with suppress(OSError, ValueError):
-        return float(file.read_text("utf-8"))
-    found = measured_bandwidth()
-    with suppress(OSError):
-        write_file(file, f"{found:.0f}\n".encode())
-    return found
-
-
-def measured_bandwidth(seconds: float = COPY_S, size: int = COPY_BYTES) -> float:
-    """Return the best rate within so many seconds; other load only makes it lower."""
-    threads = max_threads()
-    size = min(size, MAX_COPIED // threads)
-    arrays = [(np.ones(size, np.uint8), np.ones(size, np.uint8)) for _ in range(threads)]  # in memory
-    best, end = 0.0, time.perf_counter() + seconds
-    with ThreadPoolExecutor(threads) as pool:
-        while (begun := time.perf_counter()) < end or not best:
-            list(pool.map(lambda pair: np.copyto(*pair), arrays))
-            best = max(best, 2 * size * threads / (time.perf_counter() - begun))
-    return best
-
-
-# --- a stage ----------------------------------------------------------------------------------------------------------
 
 SETTLE = 10  # steps before the first that is timed
 STEPS, FEW_STEPS, LARGE = 60, 20, 200_000  # that are timed; the fewer where there are more agents
