@@ -14,8 +14,8 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 35_697,
-    "files": 277,
+    "statements": 35_694,
+    "files": 275,
     f"files below {SHORT} lines": 50,
     "names of more than one class": 3,
     f"lines above {LONG} characters": 1_201,

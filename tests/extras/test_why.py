@@ -18,11 +18,9 @@ from crowd_demo.cli.main import main
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import max_threads
 from crowd_demo.config.model import Cache
-from crowd_demo.extras.why import StageWatch, bottleneck, explained, why
-from crowd_demo.extras.why import work as work_module
-from crowd_demo.extras.why.counters import EVENTS, counted
-from crowd_demo.extras.why.machine_code import MachineLoop, disassembled, hot_loop, instruction, text_in
-from crowd_demo.extras.why.work import Work, copy_bandwidth, work_of
+from crowd_demo.extras import why as why_module
+from crowd_demo.extras.why import StageWatch, Work, bottleneck, copy_bandwidth, explained, why, work_of
+from crowd_demo.extras.why.processor import EVENTS, MachineLoop, counted, disassembled, hot_loop, instruction, text_in
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.people_rules import WAITING, people_of
 from crowd_demo.sim.metrics.locality import FILES, TYPICAL, candidates_of, locality, machine_caches, missed_lines, touch
@@ -369,8 +367,8 @@ def test_each_stage_of_people_has_its_figures(stage: str, simd: bool) -> None:
 
 def test_the_bandwidth_of_copying_is_measured_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rates = [2e9, 1e9]
-    monkeypatch.setattr(work_module, "folder", lambda: tmp_path)
-    monkeypatch.setattr(work_module, "measured_bandwidth", rates.pop)
+    monkeypatch.setattr(why_module, "folder", lambda: tmp_path)
+    monkeypatch.setattr(why_module, "measured_bandwidth", rates.pop)
     for _ in range(2):
         copy_bandwidth.cache_clear()
         assert copy_bandwidth() == 1e9
@@ -381,7 +379,7 @@ def test_the_bandwidth_of_copying_is_measured_once_and_kept(tmp_path: Path, monk
 
 
 def test_a_copy_moves_some_gigabytes_per_second() -> None:
-    assert 1e8 < work_module.measured_bandwidth(0.01, 1 << 20) < 1e13
+    assert 1e8 < why_module.measured_bandwidth(0.01, 1 << 20) < 1e13
 
 
 # --- caches ------------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(time, "perf_counter", clock.s)
     monkeypatch.setattr(time, "perf_counter_ns", lambda: clock.ns)
-    monkeypatch.setattr("crowd_demo.extras.why.work.measured_bandwidth", lambda: 1e10)
+    monkeypatch.setattr("crowd_demo.extras.why.measured_bandwidth", lambda: 1e10)
     monkeypatch.setattr("crowd_demo.app.program.Cards", partial(Cards, clock=clock.s))
 
     def taking(owner: Any, name: str, spend: Any) -> None:

@@ -22,6 +22,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
+from crowd_demo.extras.why import FEW_STEPS, figures
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.measure.comparison import TimedBlock, costs_of, counters_of, interleave
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
@@ -29,6 +30,7 @@ from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.largest import crowd_of
 from crowd_demo.measure.statistics import LEAST_BLOCKS, UNKNOWN, Interval, ratio_interval
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.stages import text_of
 from crowd_demo.sim.metrics.locality import locality
 
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ class Found(NamedTuple):
     same: Sequence[str] = ()  # the arms that must have one hash
     load: Number = 0.0  # mean load of the machine when the case began
     left_out: Mapping[str, str] = {}  # arms that were not measured, and why
+    why: Mapping[str, Sequence[Mapping[str, str]]] = {}  # by arm: what explains the stage in which the arms differ most
 
     @property
     def arms(self) -> list[str]:
@@ -310,6 +313,7 @@ def two_modes(values: Doubles) -> float:
 # --- cases whose arms take turns: crowds that differ in techniques, and functions ------------------------------------
 
 WARM_UP = 8  # steps
+WHY_SLOWEST_MS = 50.0  # of a step that is explained
 NEIGHBOURS = 12.6
 READ = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand before others
 Values = Mapping[str, Value]  # techniques by path
@@ -421,7 +425,7 @@ class TimedCase(NamedTuple):
             raise ValueError("; ".join(f"{name}: {why}" for name, why in left_out.items()))
         measured = yield from interleave(made, [self.steps] * blocks, self.warm_up)
         costs = {name: costs_of(of_arm) for name, of_arm in measured.items()}
-        return Found(
+        found = Found(
             self.name, self.size, self.workers, self.steps,
             {name: np.sum([cost.ms for cost in of_arm.values()], axis=0).tolist() for name, of_arm in costs.items()},
             {name: [np.sum([*block.times_ms.values()], axis=0).astype(float).round(5).tolist() for block in of_arm]
@@ -429,6 +433,22 @@ class TimedCase(NamedTuple):
             {name: {stage: cost.ms.tolist() for stage, cost in of_arm.items()} for name, of_arm in costs.items()},
             {name: arm.figures() for name, arm in made.items()}, {name: arm.result() for name, arm in made.items()},
             [*self.arms, first + AGAIN] if self.same is None else self.same, load_before, left_out)
+        yield Slice("finding out why", 0)
+        return found._replace(why=explained(found, made))
+
+
+def explained(found: Found, made: Mapping[str, Arm]) -> dict[str, list[dict[str, str]]]:
+    """Return by arm what explains the stage in which crowds without a picture differ most; not for slow ones."""
+    median_ms = {name: {stage: float(np.median(ms)) for stage, ms in found.stages_ms[name].items()}
+                 for name in found.arms}
+    crowds = {name: arm for name, arm in made.items() if name in found.arms and isinstance(arm, CrowdArm)
+              and not (arm.variant.picture or arm.sim.on_gpu) and sum(median_ms[name].values()) <= WHY_SLOWEST_MS}
+    stages = {stage for name in crowds for stage in median_ms[name] if text_of(stage).part == "step"}
+    if len(crowds) < 2 or not stages:
+        return {}
+    stage = max(sorted(stages), key=lambda stage: np.ptp([median_ms[name].get(stage, 0.0) for name in crowds]))
+    told = {name: figures(arm.sim, stage, FEW_STEPS) for name, arm in crowds.items()}
+    return {name: [figure._asdict() for figure in each if figure] for name, each in told.items()}
 
 
 class CountedCase(NamedTuple):

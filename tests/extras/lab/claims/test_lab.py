@@ -84,6 +84,8 @@ def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
     for finding in found.findings:
         assert finding.found.one_hash, finding.warnings
         assert finding.answer in ("yes", "no", "unclear")
+        stages = {tuple(each["name"] for each in rows) for rows in finding.found.why.values()}
+        assert len(stages) <= 1 and (name != "structures" or stages)
     assert name == "against-c" or not found.left_out
     text = report.markdown(run)
     assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings) in text
