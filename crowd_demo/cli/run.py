@@ -103,7 +103,8 @@ def _source(args: argparse.Namespace) -> tuple[Config, Save | None]:
         if config.map and config.map not in list_maps():
             from crowd_demo.config.capacity import jam_warning
 
-            say_once(jam_warning(config))
+            if warning := jam_warning(config):
+                say_once(warning)
         return config, None
     from crowd_demo.host.recording.format import Save, read_save, with_overrides
 

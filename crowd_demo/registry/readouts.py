@@ -59,8 +59,8 @@ READOUTS = {
                      "Few is good. They are nudged at random."),
     "queuing": Readout("People behind others who go the same way, or outside a full destination.",
                        "They choose again after crowd.reconsider_s on average."),
-    "reconsider": Readout("People held up for crowd.stuck_s who may choose another destination: not those on the way to an"
-                          " exit or sent somewhere. Each does after crowd.reconsider_s on average.",
+    "reconsider": Readout("People held up for 1.5 s (crowd.stuck_s) who may choose another destination, because they"
+                          " are neither on the way to an exit nor sent. Each does after 5 s (crowd.reconsider_s) on average.",
                           "Near 0 where a crowd flows. A large number means that more people want to pass than can."),
     "births": Readout("Births per step, mean of the last second.",
                       "They are placed at the end of memory."),

@@ -336,11 +336,11 @@ def loop_of(kernels: Sequence[Launch], places: Sequence[Place]) -> tuple[Machine
     try:
         loop, samples = hot_loop(code, places) if code else (None, 0)
     except ImportError:
-        loop, why_not = None, 'pip install "crowd-demo[why]" shows it'
+        loop, why_not = None, "pip install capstone shows it"
     source = f"In machine code of {name}: " + (
         f"the smallest loop with a third of {samples:,} samples of where threads were." if samples
         else "its innermost loop that is nested deepest.")
-    return loop, f"{len(loop.instructions)} for {loop.lanes} lane{'s' * (loop.lanes > 1)}" if loop else why_not, source
+    return loop, f"{len(loop.instructions)} in a loop, {loop.lanes} lane{'s' * (loop.lanes > 1)}" if loop else why_not, source
 
 
 def bottleneck(ms: float, loop: MachineLoop | None, share: float, beyond: float) -> str:

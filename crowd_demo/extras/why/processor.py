@@ -54,7 +54,7 @@ def counted(run: Callable[[], object]) -> Mapping[str, int] | str:
         try:
             opened = opened_for_threads(files, EVENTS.values())
         except OSError as error:
-            return f"not available: {WHY_NOT.get(error.errno or 0, error.strerror)}"
+            return f"no counters: {WHY_NOT.get(error.errno or 0, error.strerror)}"
         switch(opened, ENABLE)
         run()
         counts = dict.fromkeys(EVENTS, 0)

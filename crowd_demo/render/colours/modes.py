@@ -194,9 +194,8 @@ class PatienceColours(ColourMode):
         return (numbering(sim.workers, slots, PatienceMode(c.state, c.timer, np.float32(LEVELS / patience)), number),)
 
     def legend(self, sim: Simulation) -> Legend:
-        settings = sim.settings.crowd
-        end = ", may reconsider" if settings.reconsider_s else ""
-        return Legend("no progress", ramp(scales_of(sim).rising, 24), ("walks or waits", f"{settings.stuck_s:g} s{end}"))
+        end = f"{sim.settings.crowd.stuck_s:g} s without progress"
+        return Legend("patience", ramp(scales_of(sim).rising, 24), ("walks or waits", end))
 
     def tells(self, sim: Simulation) -> bool:
         return "stuck" in sim.behaviour.states
