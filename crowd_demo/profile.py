@@ -176,8 +176,7 @@ class Profile:
         """
         size = min(last, self.steps, HISTORY)
         times = self._step_stage_ms.ascending(size)
-        zero = np.float32(0)
-        ran = size - np.array([row.searchsorted(zero, "right") for row in times], int)  # which are the last ones of a row
+        ran = np.array([np.count_nonzero(row) for row in times], int)  # which are the last ones of a row
         middle = np.clip(size - ran + np.array(((ran - 1) // 2, ran // 2)), 0, size - 1)
         medians = times[np.arange(len(ran)), middle].mean(axis=0) if size else ran
         return dict(zip(self._step_stage_ms.rows, (medians.astype(float) * ran / max(size, 1)).tolist(), strict=True))

@@ -144,7 +144,7 @@ class Program:
 
     @property
     def outcome(self) -> Outcome | None:
-        """What came of the scenario, if it asks a question."""
+        """The result of the scenario, if it asks a question."""
         return outcome_of(self.sim) if any(event.end for event in self.sim.config.events) else None
 
     def tell_changes(self) -> None:

@@ -58,8 +58,7 @@ def fitting_number(found: MapData, config: Config) -> int | None:
     for goal in goals.tolist():
         people, their_steps = _walk_to(goal, walls, crossed)
         trips, steps = trips + people, steps + their_steps
-    rows, columns = found.kinds.shape
-    side = min(config.world.width / columns, config.world.height / rows) / UNITS_A_METRE
+    side = min(config.world.width / found.kinds.shape[1], config.world.height / found.kinds.shape[0]) / UNITS_A_METRE
     wanted = max(_most_wanted(crossed[0], walls, side), _most_wanted(crossed[1].T, walls.T, side))
     speed = (usual.speed_min + usual.speed_max) / 2 / UNITS_A_METRE
     seconds = STRAIGHT * side * steps / max(trips, 1) / speed + usual.wait_s

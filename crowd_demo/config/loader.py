@@ -32,7 +32,7 @@ Read = TypeVar("Read", bound=Section)
 
 
 class ConfigError(ValueError):
-    """Mistakes in a configuration. `lines` has one for each of at most `MAX_LINES`, and one for the others."""
+    """Mistakes in a configuration: `lines` has one line per mistake, at most `MAX_LINES`, then a line with how many more."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         found = sorted(mistakes)

@@ -64,7 +64,7 @@ def about(path: Path) -> str:
 
 
 def note_of(path: Path, begin: str) -> str:
-    """What its comment `# Watch: ...` or `# Try: ACTION, ...` says."""
+    """Return the text of the comment `# Watch: ...` or `# Try: ACTION, ...`."""
     return next((comment.removeprefix(begin).strip() for comment in _comments(path) if comment.startswith(begin)), "")
 
 

@@ -170,7 +170,7 @@ class Ways:
         return self.fields.launches([(layout.targets, layout.steps) for layout in layouts], prices, workers)
 
     def launches_ahead(self, tick: int) -> tuple[Launch, ...]:
-        """Return the kernel that makes the field ahead that goes by the new prices next; none during a round."""
+        """Return the kernel that begins the next field with new prices; none while walls or areas change."""
         crowding = self._crowding
         goal = crowding.next_outdated(tick)
         if goal is None or self.new is not self.old:

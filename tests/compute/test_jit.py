@@ -1,4 +1,4 @@
-"""Kernels as Python sees them, and their sources."""
+"""Kernels as Python calls them, and the files that define them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many people keep moving on a map: ways against a slow oracle, a number by hand, and what the loader does with it."""
+"""How many people keep moving on a map: shortest ways against an oracle, a number calculated by hand, and the loader."""
 
 from collections import deque
 from pathlib import Path

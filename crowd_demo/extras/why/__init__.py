@@ -74,7 +74,7 @@ NOT_MOVED = "next_update", "goal_visible"  # columns that a move does not read
 
 
 class Work(NamedTuple):
-    """What a kernel does in a step; nan where there is no formula."""
+    """The work of a kernel in a step; nan where there is no formula."""
 
     read: float  # bytes
     written: float

@@ -113,7 +113,7 @@ def text_width(font: pygame.font.Font, text: str) -> int:
 
 @lru_cache(KEPT)
 def glyphs(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
-    """A digit, or what stands between digits."""
+    """A digit, or a separator between digits."""
     return font.render(text, True, colour)
 
 

@@ -131,7 +131,7 @@ def watch() -> Watch:
 
 @pytest.fixture
 def read(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the meters that were read; each takes 4 ms."""
+    """Return the names of the meters that were read. Reading one takes 4 ms here."""
     names: list[str] = []
 
     def meter(name: str) -> Meter:
