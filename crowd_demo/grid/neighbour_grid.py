@@ -228,7 +228,6 @@ class Grid:
         return self._memory[key][:needed]
 
     def _wrapped(self, *columns: Reals) -> list[Reals]:
-        """Return coordinates within the sides that are joined."""
         found = list(columns)
         for axis in AXES:
             if self._periodic[axis] and not self._refuses:

@@ -157,7 +157,6 @@ def no_sums(context, values, like, out):
 
 
 def _term(c, b: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
-    """A value as the type of its sum; a truth value counts 1."""
     if own == mask:
         one, zero = (widened(c, b, ir.Constant(ir.IntType(64), number), types.int64, kind) for number in (1, 0))
         return b.select(value, one, zero)

@@ -219,7 +219,6 @@ def to_csv(frames: Frames, records: list[FrameRecord]) -> str:
 
 
 def about_slowest(frames: Frames, records: list[FrameRecord]) -> list[str]:
-    """Lines about the slowest frame, compared with the median of each number."""
     at, record = frames.slowest, records[frames.slowest]
     stages = (f"{stage} {excess_ms:+.2f} ({ms:.2f})" for stage, excess_ms, ms in stages_by_excess(frames)
               if round(excess_ms, 2) > 0)

@@ -89,8 +89,6 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class PartHeader(BaseModel):
-    """A part of the state (store/state.py)."""
-
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
     values: dict[str, JsonValue]

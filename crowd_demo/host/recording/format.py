@@ -191,7 +191,6 @@ def snapshot_line(snapshot: Snapshot, left: int | None = None) -> Iterator[bytes
 
 
 def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """Yield the base64 of the parts, one behind the other, in pieces."""
     rest = b""
     for part in parts:
         for start in range(0, len(part), PIECE):

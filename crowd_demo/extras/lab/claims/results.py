@@ -272,7 +272,6 @@ def _read(all_of_them: Sequence[Results], key: tuple[str, str], arm: str) -> str
 
 
 def ns_per_agent(found: Found, arm: str) -> float:
-    """Nanoseconds of one core that a step takes for an agent."""
     return _core_ns(found, arm) / max(found.size, 1)
 
 

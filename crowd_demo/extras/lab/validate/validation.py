@@ -138,7 +138,6 @@ class Validation:
 
     @property
     def failed(self) -> list[SeededReading]:
-        """What this program's models fail."""
         return [reading for result in self.results for model in self.models
                 for reading in result.readings.get(model.name, ()) if not reading.passes]
 
@@ -163,7 +162,6 @@ def options_of(model: CrowdWalk) -> Optimizations:
 
 @contextmanager
 def walks_in(processes: int) -> Iterator[Begin]:
-    """Return what begins walks, in so many processes; they end with the context."""
     if processes == 1:
         yield lambda walker, scene, seed: walker.walk(scene, seed)
         return
