@@ -4,25 +4,25 @@ Positions are made by the class `Tracks`; ground and figures are this program's 
 
 Format:
 
-The file is `assets/player.html` with a record (`about`, JSON) and blocks: little-endian arrays, each compressed by
-gzip and in base64. An id of the crowd is a *lane*; a *track* is one person on it, from a keyframe on. A birth, an
-arrival at an exit, or a change too large for a byte begins a track.
+The file is `assets/player.html` with a record (`about`, JSON) and blocks: little-endian arrays in gzip and base64. An
+id of the crowd is a *lane*, a *track* one person on it. A birth, an arrival at an exit, or a change too large for a
+byte begins a track.
 
 | block | type | content |
 |---|---|---|
 | `ids` | int32 [lanes] | |
 | `lane`, `first`, `length` | int32 [tracks] | its lane, its first frame, its number of frames |
 | `x`, `y` | uint16 [tracks] | where it begins, in steps of `about.step` world units |
-| `changeX`, `changeY` | int8 | for each later frame of each track: `v += change; x += v`, where `v` begins at 0 |
-| `state` | uint8 | for each frame of each track: a state of people, prey or predator; absent if all are 0 |
-| `ground` | uint16 [versions, rows, columns] | the picture of each tile; `about.ground.frames` has the first frame of each |
+| `changeX`, `changeY` | int8 | for each later frame: `v += change; x += v`, where `v` begins at 0 |
+| `state` | uint8 | for each frame: a state of people, prey or predator; absent if all are 0 |
+| `ground` | uint16 [versions, rows, columns] | the picture of each tile; first frames in `about.ground.frames` |
 | `pictures` | uint8 [n, side, side, 4] | of tiles |
 | `sprites`, `palette` | uint16 [n, height, width], uint32 | numbers of colours; colours as premultiplied RGBA |
-| `dyes` | uint32 | of people, for the same numbers: the amount of each of four dyes, a byte each |
+| `dyes` | uint32 | of people, for the same numbers: the amounts of four dyes, a byte each |
 | `halves` | uint16 [lanes] | of crates: half the side, in 1/64 units |
 
 `figure.dyes` has the dyes of each look, and `figure.fullDye` times them what 255 adds. A change is relative to the
-position that was *written*, so errors do not add up. It is the smallest one that leads to within one step of the position.
+position that was *written*, so errors do not add up.
 """
 
 from __future__ import annotations
