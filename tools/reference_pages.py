@@ -79,7 +79,7 @@ API_TEXT = "[How to use it](../api.md). An invalid argument is a ValueError or T
 PLUGIN_TEXT = """The records in `crowd_demo.registry.entries` with the types and defaults of their fields
 ([how to](../tutorials/behaviour.md)). An entry with an invalid field is left out, and standard error names the field.
 """
-READING_TEXT = "The texts are those of the tooltips. Times and counts are means of the last second unless noted.\n"
+READING_TEXT = "The tooltips of the window say more. Times and counts are means of the last second unless noted.\n"
 REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
 Times are milliseconds over all frames except the first `warmup_frames`. A value that this system cannot measure is null.
 """
@@ -285,7 +285,8 @@ def reading_lists() -> Iterator[str]:
     for part in dict.fromkeys(each.part for each in STAGES.values()):
         stages = [each for each in STAGES.values() if each.part == part]
         yield f"## Stages of {part}\n\n{items((f'`{each.name}`', each.about) for each in stages)}"
-    yield "## Readings\n\n" + items((f"**{label}**", f"{each.what} {each.good}") for label, each in READOUTS.items())
+    yield "## Readings\n\n" + items(  # of advice that which has numbers
+        (f"**{label}**", each.what + f" {each.good}" * bool(re.search(r"\d", each.good))) for label, each in READOUTS.items())
     yield "## Measures of a run\n\n" + items(
         (f"`{each.name}` ({', '.join(filter(None, (each.unit, each.fold, *each.behaviours)))})", each.why)
         for each in MEASURES.values())
