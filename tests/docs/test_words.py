@@ -168,6 +168,16 @@ def test_both_pages_lead_there() -> None:
         assert "how_people_walk.md#what-the-model-cannot-do" in page.read_text("utf-8")
 
 
+# --- figures of docs/findings.md have their runs -----------------------------------------------------------------------
+
+@pytest.mark.quick
+def test_figures_of_the_findings_have_date_and_commit() -> None:
+    sections = re.split(r"^(?=##)", (DOCS / "findings.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    measured = [text for text in sections if re.search(r"\d (ms|ns)\b|\d%|\d times", text)]
+    assert len(measured) > 15
+    assert [text.splitlines()[0] for text in measured if not re.search(r"<!-- 20\d\d-\d\d-\d\d [0-9a-f]{7,8}\b", text)] == []
+
+
 # --- each picture of the docs is on some page ------------------------------------------------------------------------
 
 @pytest.mark.quick
