@@ -24,7 +24,8 @@ ROWS = {
 PHRASES = {  # of other pages, with figures of a technique
     "a step of 20,000 people takes {on} ms instead of {off}": ("techniques.md", "neighbours"),
     "a frame of `20k` takes {low} to {high} times as long without it": ("techniques.md", "cull"),
-    "Reordering makes a step of 20,000 people {step} times as fast, and a frame {frame} times": ("findings.md", "reorder.when")}
+    "Reordering makes a step of 20,000 people {step} times as fast, and a frame {frame} times": (
+        "findings.md", "reorder.when")}
 HEAD = "| `20k`, each technique turned off alone | ms per step | a frame takes |\n|---|---|---|"
 PART = re.compile(r"<!-- worth.*?<!-- /worth -->", re.DOTALL)
 
