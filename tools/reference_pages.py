@@ -49,8 +49,8 @@ OVERLAY_TEXT = """`F10` lists the overlays, and `Q` goes through the colour mode
 Neither changes the crowd. The action of an overlay is `show_` and its name, except `freeze`.
 """
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
-CONFIG_TEXT = """Every key of a configuration file with its default, and its unit in brackets; `_s` means seconds.
-`configs/schema.json` has the ranges.
+CONFIG_TEXT = """Every key of a configuration file with its default and unit. `configs/schema.json` has the ranges.
+Lengths are in units, keys in `_s` in seconds, and `_per_s` is per second.
 `--set KEY=VALUE` changes a key on the command line, and `--print-config` prints all values in effect.
 A *unit* is a world unit: a pixel at zoom 1, and 1/26 m for people.
 """
@@ -86,7 +86,7 @@ Times are milliseconds over all frames except the first `warmup_frames`. A value
 FILE_TEXT = "Nothing in a file is trusted when it is read, and files contain no pickles.\n"
 FILES = {"Saves: `.crowd`": "sim.save_format", "Recordings: `.replay`": "host.recording.format",
          "Trajectories: `.txt`, `.sqlite`, `.parquet`, `.csv`": "extras.export.trajectories",
-         "Pages that play: `.html`": "extras.export.page", "Tables of an ensemble": "extras.ensemble.table",
+         "Tables of an ensemble": "extras.ensemble.table",
          "Records of measurements": "measure.experiment", "Times of the last second: `.csv`": "host.report"}
 COMMENTED = re.compile(r"^ +\"?(\w+)\"?: (.+?)(?: = (.+?))?,?(?:  # (.*))?$", re.MULTILINE)  # a field or key
 
@@ -188,7 +188,7 @@ def settings(properties: Mapping[str, Any], kinds: Mapping[str, Any], prefix: st
         elsewhere = ELSEWHERE.get(section + name, "")
         about = re.sub(r"(,? \(?)[\d.]+ to [\d^ -.]+\)$", lambda found: ")" if found[1] == ", " else "",
                        each.get("description", ""))  # without its range, which the schema has
-        about = re.sub(r" \((?!units|degrees|pixels|bytes)[a-z ]+\)$", "", about)  # a number of things, or of seconds
+        about = re.sub(r" \((?!degrees|pixels|bytes)[a-z ]+\)$", "", about)  # a number of things, of seconds or of units
         yield f"`{prefix}{name}: {json.dumps(each.get('default'))}`", elsewhere or choices + about
         for kind in [] if elsewhere else below:
             yield from settings(kind.get("properties", {}), kinds, f"{prefix}{name}.")

@@ -2,7 +2,7 @@
 
 Positions are made by the class `Tracks`; ground and figures are this program's own pictures.
 
-Format:
+Format of the blocks:
 
 The file is `assets/player.html` with a record (`about`, JSON) and blocks: little-endian arrays in gzip and base64. A
 *member* is an id that is written, a *track* one person with that id. A birth, an arrival at an exit, or a change too
