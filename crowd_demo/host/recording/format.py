@@ -13,11 +13,11 @@ Lines `TEXT CHECKSUM`. The checksum is 16 hex digits of BLAKE2b-64 of the text, 
 | `{"begin": true, "snapshot": "..."}` | a crowd begins as it was saved: a save file in base64 |
 | `{"tick": t, "action": {...}}` | an action, before the step from tick t |
 | `{"tick": t, "jump": k, "hash": "..."}` | the state hash before the actions of t, after k beginnings and rewinds |
-| `{"left": l, "to": t, "actions": n}` | back from tick l to t, with the first n of the actions since the beginning |
+| `{"left": l, "to": t, "actions": n}` | back from tick l to t, with the first n actions since the beginning |
 | `{"end": true, "tick": t, "hash": ..., "crash": ...}` | the end: the state hash after the actions of t, or a crash |
 
 A restart and a load write another beginning, with `left`, the tick at which the previous crowd ended. Speed and pause
-are not recorded, as they do not change the state. A last line that was cut off is ignored.
+are not recorded. A last line that was cut off is ignored.
 """
 
 from __future__ import annotations
