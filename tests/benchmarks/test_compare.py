@@ -21,7 +21,7 @@ from calibrate import BOUNDS, SCENES, Trial, best_of, changed, note, shortfall
 from crowds import simulation
 from driven import Driven
 from made_arrays import KEYFRAME, is_allowed, made_arrays
-from table import TARGETS, Found, SkippedError, Target, asked, reported
+from table import Found
 from variants import ChildError, ChildVariant, StartVariant
 
 from crowd_demo.config.behaviours import PeopleSettings
@@ -60,9 +60,7 @@ def test_frames_steps_and_stages_of_both_are_listed() -> None:
 @pytest.mark.quick
 def test_crowds_that_differ_are_said_to() -> None:
     assert list(compare.table(found("b"), "new"))[-1] == "THE CROWDS DIFFER: old a, new b"
-    record = found("b")["frame"].record()
-    assert record["differing"] == ["new"] and list(record["arms"]) == ["old", "old again", "new"]  # type: ignore[call-overload]
-    assert not found("a")["frame"].differing()
+    assert found("b")["frame"].differing() == ["new"] and not found("a")["frame"].differing()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
@@ -81,7 +79,6 @@ def test_few_blocks_conclude_nothing() -> None:
     (["--against", "HEAD", "--no-install", "--extra", "fast"], "--extra: nothing is installed with --no-install"),
     (["--against", "HEAD", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
     (["--against", "HEAD", "--here", "seed"], "--here:1: seed: must be key.path=value, not 'seed'"),
-    (["--against", "HEAD", "--json", "/no/such/a.json"], "--json: there is no folder /no/such"),
 ])
 def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare.main(arguments) == 2
@@ -169,64 +166,25 @@ def test_a_child_that_ends_says_why() -> None:
 
 # --- the table of targets --------------------------------------------------------------------------------------------
 
-def target(name: str, *founds: Found, error: Exception | None = None) -> Target:
-    def measure(quick: bool) -> Iterator[Found]:
-        yield from founds
-        if error:
-            raise error
-    return Target(name, "what", "target", "how", measure)
-
-
-@pytest.mark.quick
-def test_a_bound_is_an_upper_one_unless_it_says_otherwise() -> None:
-    assert [Found("", value, 1.0).verdict for value in (0.9, 1.0, 1.1, math.nan)] == ["met", "met", "missed", "unknown"]
-    assert [Found("", value, 1.0, at_least=True).verdict for value in (0.9, 1.0)] == ["missed", "met"]
-
-
-@pytest.mark.quick
-def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert len({each.name for each in TARGETS}) == len(TARGETS)
-    assert table.main(["--list"]) == 0
-    told = capsys.readouterr().out
-    assert all(part in told for each in TARGETS for part in (each.name, each.what, each.target, each.how))
-
-
 @pytest.mark.quick
 def test_lines_are_met_or_missed_or_say_why_not(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = (target("one", Found("birds", 1.2, 1.5), Found("people", 2.0, 1.5)),
-             target("two", error=SkippedError("no C here")),
-             target("three", Found("cats", 1, 1), error=ChildError("here: ended with code 1: x")))
-    monkeypatch.setattr(table, "TARGETS", lines)
-    assert table.main([]) == 1
-    told = capsys.readouterr().out.splitlines()
-    assert [line.split()[-1] for line in told[1:3]] == ["met", "missed"]
-    assert "skipped: no C here" in told[3] and "failed: here: ended" in told[5]
-    assert table.main(["two"]) == 0
+    def failing(quick: bool) -> Iterator[Found]:
+        yield Found("cats", 1, 1)
+        raise ChildError("here: ended with code 1: x")
 
-
-@pytest.mark.quick
-def test_an_unknown_line_is_a_mistake_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert table.main(["speed"]) == 2
-    assert capsys.readouterr().err.startswith("speed: no such line; there are looking, ")
-
-
-# --- the process that runs the whole program -------------------------------------------------------------------------
-
-def test_keys_are_pressed_and_each_answer_is_timed() -> None:
-    waited = asked("keys", "1k", "agents=50", frames=120)["waited_ms"]
-    assert waited and min(waited) > 0
-
-
-def test_the_report_of_the_program_has_what_the_lines_want() -> None:
-    found = reported("1k", "agents=50", frames=20)
-    assert found["frame_ms"]["median"] > found["stages"]["other"]["median_ms"] > 0 and found["rss_mb"]["current"] > 10
+    monkeypatch.setattr(table, "LINES", {
+        "one": lambda quick: [Found("birds", 1.2, 1.5)],
+        "two": lambda quick: [Found("people", 2.0, 1.5), Found("dogs", math.nan, 1)], "three": failing})
+    assert (table.main(["one"]), table.main([])) == (0, 1)
+    told = capsys.readouterr().out.splitlines()[1:]
+    assert [line.split()[-1] for line in told[:4]] == ["met", "missed", "missed", "met"]
+    assert told[4] == "three could not be measured: here: ended with code 1: x"
 
 
 def test_each_colour_mode_and_each_overlay_takes_its_turn() -> None:
-    modes = asked("colours", "1k", "agents=50", frames=16)
-    overlays = asked("overlays", "1k", "agents=50", frames=16)
-    assert set(modes) == {"", *COLOURS} - {"looks"} and set(overlays) == {"", *OVERLAYS}
-    assert all(len(blocks) == 2 and min(blocks) > 0 for blocks in (*modes.values(), *overlays.values()))
+    for kind, names in (("colours", COLOURS.keys() - {"looks"}), ("overlay", OVERLAYS)):
+        plain, times = table.looked(kind, "1k", 16, "agents=50")
+        assert set(times) == set(names) and all(each.shape == (2, 2) and each.min() > 0 for each in (plain, *times.values()))
 
 
 # --- the search for the constants of slowing down --------------------------------------------------------------------
