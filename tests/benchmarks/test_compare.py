@@ -1,7 +1,6 @@
 """Benchmarks: comparison of commits and made arrays."""
 
 import ast
-import json
 import math
 import subprocess
 import sys
@@ -11,20 +10,18 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import calibrate
 import compare
 import installs
 import numpy as np
 import pytest
 import table
-from calibrate import BOUNDS, SCENES, Trial, best_of, changed, note, shortfall
+from calibrate import BOUNDS, SCENES, shortfall
 from crowds import simulation
 from driven import Driven
 from made_arrays import KEYFRAME, is_allowed, made_arrays
 from table import Found
 from variants import ChildError, ChildVariant, StartVariant
 
-from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.extras.lab.validate.validation_experiment import FITTED, HELD_OUT, Reading
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
@@ -198,31 +195,6 @@ def test_a_number_falls_short_by_margins(value: float, low: float, high: float, 
 
 
 @pytest.mark.quick
-def test_trials_stay_within_their_bounds() -> None:
-    rng, settings = np.random.default_rng(1), {name: low for name, (low, _) in BOUNDS.items()}
-    for _ in range(200):
-        settings = changed(settings, rng)
-        assert all(low <= settings[name] <= high for name, (low, high) in BOUNDS.items())
-        PeopleSettings.model_validate(settings)
-
-
-@pytest.mark.quick
-def test_what_ships_is_within_the_bounds() -> None:
-    usual = PeopleSettings()
-    assert all(low <= getattr(usual, name) <= high for name, (low, high) in BOUNDS.items())
-
-
-@pytest.mark.quick
-def test_it_goes_on_from_the_best_line(tmp_path: Path) -> None:
-    file = tmp_path / "trials.jsonl"
-    assert best_of(file) is None
-    for by in (3.0, 1.0, 2.0):
-        note(file, Trial({"creep": by / 100}, {"door": by, "ring": 1.0}))
-    assert best_of(file) == Trial({"creep": 0.01}, {"door": 1.0, "ring": 1.0})
-    assert [json.loads(line)["total"] for line in file.read_text("utf-8").splitlines()] == [4, 2, 3]
-
-
-@pytest.mark.quick
 def test_its_scenes_are_those_of_the_validation() -> None:
     assert all(set(numbers) <= set(EXPERIMENTS[name].numbers) for name, numbers in SCENES.items())
 
@@ -233,22 +205,6 @@ def test_the_page_of_the_validation_names_the_experiments_that_it_does_not_use()
     assert set(SCENES) == {name for name, role in roles.items() if role == FITTED}
     fitted, not_fitted = len(SCENES), list(roles.values()).count(HELD_OUT)
     assert (fitted, fitted + not_fitted, len(BOUNDS)) == (11, 15, 8), "as the pages say: README, findings, model, validation"
-
-
-@pytest.mark.quick
-def test_a_trial_ends_when_it_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
-    walked: list[int] = []
-
-    def one(settings: dict[str, float], seed: int) -> list[tuple[str, float]]:
-        walked.append(seed)
-        return [("door", 1.0 * seed), ("ring", -2.0)]
-
-    monkeypatch.setattr(calibrate, "of_20k", lambda settings: {"20k: stuck": 0.5})
-    monkeypatch.setattr(calibrate, "readings", one)
-    assert calibrate.tried({}, math.inf).short == {"20k: stuck": 0.5, "door": 3.0}
-    assert walked == [1, 2, 3]
-    assert calibrate.tried({}, 1.0).short == {"20k: stuck": 0.5, "door": 1.0}
-    assert walked == [1, 2, 3, 1]
 
 
 # --- No array of more than 1 kB is made in a steady frame, and whoever looks for them finds them ---------------------
