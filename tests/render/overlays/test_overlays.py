@@ -9,8 +9,6 @@ import pygame
 import pytest
 from covering import covering_rows
 from crowds import CROWDS, ROPE, Settings, open_world, simulation
-from hypothesis import given
-from hypothesis import strategies as st
 from overlaid import SIZE, camera_of, pixels, shown, spied
 
 from crowd_demo.compute.hashing import scramble
@@ -374,15 +372,3 @@ def test_squares_have_the_colour_of_their_speed_and_the_chart_counts_them(walls:
     assert round(wide * (3 * side / METRE) ** 2, 6).is_integer(), "each bin holds as many densities as any other"
     assert abs((chart.counts.sum(axis=0) @ (np.arange(len(chart.counts[0])) + 0.5)) * wide
                - sum(density for _, density, _, _ in squares)) <= 0.51 * wide * len(squares)
-
-
-@given(density=st.lists(st.floats(0, 9), min_size=1, max_size=20), speed=st.floats(0, 4))
-def test_the_chart_counts_each_square_once_where_it_belongs(density: list[float], speed: float) -> None:
-    chart = walking.chart_of(np.array(density), np.full(len(density), speed), 0.15)
-    expected = np.zeros((40, 40), np.int64)
-    for each in density:
-        expected[min(int(speed / 0.05), 39), min(int(each / 0.15), 39)] += 1
-    assert (chart.counts == expected).all()
-    for row, column in ((0, 3), (8, 0), (13, 0), (39, 0), (20, 20), (2, 20), (0, 39)):
-        share = (row + 0.5) * 0.05 / max(float(weidmann((column + 0.5) * 0.15)), 1e-12)
-        assert chart.classes[row, column] == sum(share >= least for least, _, _ in walking.SPEEDS) - 1

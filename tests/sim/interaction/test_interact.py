@@ -178,14 +178,6 @@ def test_blocks_hold_everybody_once_and_less_where_many_stand(rows: list[int], w
         assert np.array_equal(blocks.first, range(0, len(rows), BLOCK))
 
 
-def test_workers_share_a_cell_in_which_all_stand() -> None:
-    start = np.array([0, 0, 0, 20_000, 20_000], np.int32)  # two rows of two cells
-    blocks = blocks_of(Cells(np.arange(20_000, dtype=np.int32), start, 2, 2, 1), 2)
-    sizes = np.diff(blocks.start)
-    assert len(sizes) >= 32 and sizes.max() <= 640
-    assert {*blocks.first} == {1} and {*blocks.last} == {2}
-
-
 def test_blocks_are_right_for_very_many_workers() -> None:
     """Millions of agents times hundreds of workers are more than 32 bits hold."""
     start = np.array([0, 4_000_000, 4_000_000], np.int32)
