@@ -44,8 +44,8 @@ def until(proof: Replicas, steps: int) -> list[str]:
 
 @pytest.mark.parametrize(("path", "old", "new"), [
     ("neighbours", "sorted", "kd_tree"), ("simd", True, False), ("reorder.when", "every", "off"), ("threads", 1, 3)])
-def test_exact_techniques_give_the_same_crowd(crowd: Settings, path: str, old, new) -> None:
-    sim = simulation(**{**crowd, "agents": 300}, steps=3)
+def test_exact_techniques_give_the_same_crowd(path: str, old, new) -> None:
+    sim = simulation(**{**CROWD, "agents": 300}, steps=3)
     before = sim.state_hash()
     proof = Replicas(sim, {path: old}, {path: new}, exact=True)
     told = until(proof, 10)
@@ -197,8 +197,8 @@ def told(proof: Answers) -> list[str]:
 @pytest.mark.parametrize(("path", "old", "new"), [
     ("neighbours", "none", "sorted"), ("neighbours", "linked", "aabb_tree"), ("neighbours", "z_grid", "none"),
     ("simd", False, True), ("threads", 1, 3), ("cell_size", "auto", 24)])
-def test_exact_techniques_give_the_same_answers(crowd: Settings, path: str, old, new) -> None:
-    sim = simulation(**crowd, steps=3)
+def test_exact_techniques_give_the_same_answers(path: str, old, new) -> None:
+    sim = simulation(**CROWD, steps=3)
     before = sim.state_hash()
     proof = Answers(sim, {path: old}, {path: new}, exact=True)
     found = told(proof)

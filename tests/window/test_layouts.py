@@ -41,7 +41,7 @@ class Hands:
             self.place(place, held or needed)
 
 
-@pytest.fixture(params=["us", "de", "fr"])
+@pytest.fixture(params=["fr", *(pytest.param(layout, marks=pytest.mark.slow) for layout in ("us", "de"))])
 def hands(request: pytest.FixtureRequest, display: str, start: Callable[..., Any]) -> Hands:
     if not shutil.which("setxkbmap"):
         give_up = pytest.fail if "CROWD_DEMO_REQUIRE_WINDOW" in os.environ else pytest.skip

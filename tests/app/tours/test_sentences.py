@@ -179,6 +179,7 @@ def test_every_sentence_agrees_with_its_numbers_the_card_and_the_clock(driven: D
     assert compared >= (0 if name == "hands" else 4) and driven.program.guide.tour is None
 
 
+@pytest.mark.slow
 def test_what_was_told_before_is_what_the_factor_is_of_on_a_machine_that_becomes_slower(driven: Driven, clock: Clock) -> None:
     driven.program.guide.begin("lesson", driven.program)
     told: dict[str, str] = {}
