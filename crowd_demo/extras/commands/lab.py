@@ -264,7 +264,7 @@ def progress_line(name: str) -> ProgressLine:
 # --- people held against the literature ------------------------------------------------------------------------------
 
 def _read_validate(args: argparse.Namespace) -> None:
-    from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+    from crowd_demo.extras.lab.validate import EXPERIMENTS
 
     lacks_matplotlib = args.out and not find_spec("matplotlib")
     lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS) + found(
@@ -276,7 +276,7 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
     from crowd_demo.config.model import Config
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
-    from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+    from crowd_demo.extras.lab.validate import EXPERIMENTS
     from crowd_demo.extras.lab.validate.validation import MODELS, Validation
     from crowd_demo.extras.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
@@ -287,7 +287,7 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
 
 def _validate(args: argparse.Namespace, _: None) -> int:
     if args.list:
-        from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+        from crowd_demo.extras.lab.validate import EXPERIMENTS
 
         print(*(f"{experiment.name:12} {experiment.title}" for experiment in EXPERIMENTS.values()), sep="\n")
         return OK

@@ -34,9 +34,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.loader import Override, ReadConfig
-from crowd_demo.config.memory import shortage
+from crowd_demo.config.memory import read_bounded, shortage
 from crowd_demo.config.model import Config
-from crowd_demo.config.reading import read_bounded
 from crowd_demo.host.files import CHECKSUM_DIGITS, sealed, sealed_line, unsealed, write_file
 from crowd_demo.registry.texts import reason
 from crowd_demo.sim.actions import Action, from_data

@@ -1,8 +1,8 @@
 import math
-from itertools import product
 
 import numpy as np
 import pytest
+from covering import covering_rows
 from crowds import CROWDS, open_world, simulation
 
 from crowd_demo.compute.jit import device, run
@@ -20,6 +20,7 @@ from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 MODES = [name for name, entry in COLOURS.items() if entry.code]
 SIZE = 220, 140
+SWITCHES = covering_rows({"cull": ("off", "agents", "grid"), "depth": ("full", "bands"), "blitter": ("compiled", "pygame")})
 
 
 @pytest.fixture(scope="module", params=list(CROWDS))
@@ -204,8 +205,7 @@ def test_a_mode_gives_one_picture_whatever_the_switches_and_changes_nothing(sim,
     before = sim.state_hash()
     scene.show_colours(name)
     for zoom in (0.12, 1.0):
-        pictures = [picture(scene, zoom, cull=cull, depth=depth, blitter=blitter)
-                    for cull, depth, blitter in product(("off", "agents", "grid"), ("full", "bands"), ("compiled", "pygame"))]
+        pictures = [picture(scene, zoom, **switches) for switches in SWITCHES]
         assert all(np.array_equal(pictures[0], other) for other in pictures)
         assert not np.array_equal(pictures[0], looks[zoom])
     assert sim.state_hash() == before

@@ -14,7 +14,7 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.cli import main
-from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.extras.lab.validate import EXPERIMENTS
 from crowd_demo.extras.lab.validate.validation import (
     ANTICIPATE,
     HEAD,
