@@ -59,8 +59,8 @@ class Simulation(simulation.Simulation):
                 zoom: SupportsFloat | None = None) -> Bytes:
         """Return the crowd as the window shows it, without the HUD: RGB, uint8[height, width, 3].
 
-        `center` is in world units, `zoom` in pixels per unit; by default as in the configuration, or the whole
-        world. Needs no display. Raises ValueError for sides that are not from 1 to 16,384 pixels or too large for
+        `center` is in world units, `zoom` in pixels per unit; by default as in the configuration. Needs no display.
+        Raises ValueError for sides that are not from 1 to 16,384 pixels or too large for
         memory, and TypeError for sides that are not whole.
         """
         size = _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE)
@@ -81,7 +81,7 @@ class Simulation(simulation.Simulation):
     def show(self, width: SupportsIndex = 800, height: SupportsIndex = 450, steps: SupportsIndex = 600) -> PlayedRun:
         """Return the next steps of a copy as a page that plays in a notebook, in `width` x `height` pixels.
 
-        The page is that of `crowd-demo export`: HTML in memory (`.page`), without a server or a network.
+        The page is that of `crowd-demo export`, in memory (`.page`).
         Raises ValueError for impossible numbers.
         """
         from crowd_demo.extras.export.page import played
@@ -91,10 +91,10 @@ class Simulation(simulation.Simulation):
 
     def trajectories(self, every: SupportsIndex = 6, steps: SupportsIndex = 600,
                      metres: bool | np.bool_ = True) -> TrajectoryTable:
-        """Return the positions in the current state, and after every few of the next steps of a copy.
+        """Return the current positions, and those after every few of the next steps of a copy.
 
-        A record array of id, frame (int64), x and y (float64, in metres or world units). A newborn or a newcomer at
-        an exit has a new id. `.to_pandas()` makes a DataFrame. Raises ValueError for impossible numbers and too
+        A record array of id, frame (int64), x and y (float64, in metres or world units). Newcomers have new ids.
+        `.to_pandas()` makes a DataFrame. Raises ValueError for impossible numbers and too
         little memory.
         """
         every, steps = _whole("every", every, 1, MAX_STEPS), _whole("steps", steps, 0, MAX_STEPS)

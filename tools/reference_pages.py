@@ -29,17 +29,16 @@ from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"
 MADE = "<!-- Made by tools/regenerate.py from the program. -->"
-TECHNIQUE_TEXT = """The key toggles a technique, and with `Shift` selects its next value.
-Where no value is off, false or 0, the key selects the next value, with `Shift` the previous one.
-In brackets are the key under `optimizations` and its values, with the **default**.
+TECHNIQUE_TEXT = """The key toggles a technique, and with `Shift` selects its next value. Where no value is off, false or 0, the key
+selects the next value, with `Shift` the previous one. In brackets are the key under `optimizations` and its values,
+with the **default**.
 
-Techniques are exact unless marked: they never change the crowd, bit by bit. *Approximate* ones (`~` in the window)
-change it a little. *Model* (`≠`) means another rule of behaviour.
+Techniques are exact unless marked. *Approximate* ones (`~` in the window) change the crowd a little. *Model* (`≠`) means
+another rule of behaviour.
 """
 KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, in any layout
 ([how](../troubleshooting.md#keys-on-other-layouts)). Section `keys` of a configuration changes them.
 The keys of techniques are in [Techniques](techniques.md).
-The wheel zooms at the pointer, and dragging pans. A click inspects an agent.
 """
 SCENARIO_TEXT = """A configuration is a YAML file: a shipped name, a path, or a file in `./configs`.
 `F2` lists all of them and opens one in the running window.
@@ -50,9 +49,8 @@ Neither changes the crowd. The action of an overlay is `show_` and its name, exc
 """
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
 CONFIG_TEXT = """Every key of a configuration file with its default and unit. `configs/schema.json` has the ranges.
-Lengths are in units, keys in `_s` in seconds, and `_per_s` is per second.
+Lengths are in world units: a pixel at zoom 1, and 1/26 m for people. Keys in `_s` are in seconds.
 `--set KEY=VALUE` changes a key on the command line, and `--print-config` prints all values in effect.
-A *unit* is a world unit: a pixel at zoom 1, and 1/26 m for people.
 """
 ELSEWHERE = {  # keys whose values another page lists
     "events": "[events of the scenario](../events.md)",
@@ -68,18 +66,18 @@ MEMBERS = {"Config": (), "Plan": (), "SpriteSheet": (), "Simulation": (
     "step", "play", "state_hash", "picture", "show", "trajectories", "populate", "place", "set_walls", "apply", "snapshot",
     "restore", "from_snapshot", "optimizations", "dt", "states", "population")}
 ATTRIBUTES = {
-    "Config": "Each key and its default is on the page [Configuration](configuration.md).",
-    "Simulation": """- `agents.by_id()`: a NamedTuple of read-only copies of all columns in the order of ids
-- `agents.count`, `tick`, `config`: the number of agents, the number of steps, the configuration
+    "Config": "[Its keys](configuration.md).",
+    "Simulation": """- `agents.by_id()`: read-only copies of all columns in the order of ids
+- `agents.count`, `tick`, `config`
 - `history`: a list of (tick, action)
-- `profile.counters`: counters of the last step, such as `candidates_per_agent`, `neighbours_per_agent` and `due`
+- `profile.counters`: counters of the last step, such as `candidates_per_agent`
 - `profile.step_ms(last=1024)`: milliseconds per step by stage: the median of the steps in which it ran, times their share""",
 }
-API_TEXT = "[How to use it](../api.md). An invalid argument is a ValueError or TypeError of one line, and changes nothing.\n"
+API_TEXT = "[How to use it](../api.md). An invalid argument is a ValueError or TypeError, and changes nothing.\n"
 PLUGIN_TEXT = """The records in `crowd_demo.registry.entries` with the types and defaults of their fields
-([how to](../tutorials/behaviour.md)). An entry with an invalid field is left out, and standard error names the field.
+([how to](../api.md#plugins)).
 """
-REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
+REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown.
 Times are milliseconds over all frames except the first `warmup_frames`. A value that this system cannot measure is null.
 """
 FILE_TEXT = "Nothing in a file is trusted when it is read, and files contain no pickles.\n"
@@ -151,7 +149,7 @@ def key_lists() -> str:
     """A list for each heading of the actions; of numbered ones the first, whose text is about all."""
     return "\n\n".join(
         f"## {heading}\n\n" + items(
-            (f"{' '.join(f'`{key_text(key)}`' for key in entry.keys)} (`{name}`)".lstrip(), entry.what)
+            (f"{' '.join(f'`{key_text(key)}`' for key in entry.keys)} (`{name}`)".lstrip(), "" if entry.what == name.replace("_", " ") else entry.what)
             for name, entry in actions.items() if not re.search(r"_[2-9]$", name))
         for heading, actions in HEADINGS.items())
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
     from crowd_demo.host.recording.format import Save, Script
 
-HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
+HEADLESS = option("--headless", action="store_true", help="no window, as fast as possible")
 SIZE = option("--size", metavar="WxH", type=size, help="size of the window, such as 1280x720")
 HOW_TO_RUN = OptionGroup(title="how to run", options=[
     HEADLESS,
@@ -50,7 +50,7 @@ HOW_TO_RUN = OptionGroup(title="how to run", options=[
     report_option("times, counters and the state's hash"),
     option("--why", metavar="STAGE", default="", help="with --report: explain a stage, in further steps"),
     option("--record", metavar="FILE.replay", type=file_path, help="record the run, for replay"),
-    option("--trace", metavar="FILE.json", type=file_path, help="write the run as a Chrome trace, for ui.perfetto.dev")])
+    option("--trace", metavar="FILE.json", type=file_path, help="write a Chrome trace, for ui.perfetto.dev")])
 
 
 def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
@@ -177,7 +177,7 @@ commands (crowd-demo COMMAND --help says more):
             config_option(),
             option("--load", metavar="FILE.crowd", type=file_path, help="a saved crowd, with its configuration"),
             option("--tour", metavar="NAME|PATH", type=given,
-                   help="a tour with its configuration: " + ", ".join(list_tours())),
+                   help="a tour: " + ", ".join(list_tours())),
             SET,
             option("--seed", metavar="N", help="the same seed gives the same crowd"),
             option("--threads", metavar="N|auto", help="number of threads, 1 to 64"),

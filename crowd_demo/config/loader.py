@@ -32,7 +32,7 @@ Read = TypeVar("Read", bound=Section)
 
 
 class ConfigError(ValueError):
-    """Mistakes in a configuration: `lines` has one line per mistake, at most `MAX_LINES`, then a line with how many more."""
+    """Mistakes in a configuration: `lines` has one line per mistake, at most `MAX_LINES`, then the number of others."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         found = sorted(mistakes)
@@ -51,7 +51,7 @@ class Override(NamedTuple):
 def load_config(name_or_path: str | Path, overrides: Mapping[str, object] | Iterable[str] = ()) -> Config:
     """Read a configuration: a path, a file of `./configs`, or a shipped name such as "20k".
 
-    `overrides` are `"key.path=value"` texts, the value a YAML scalar, or a mapping, nested or with dotted keys.
+    `overrides` are `"key.path=value"` texts, or a mapping, nested or with dotted keys.
     Raises ConfigError with every mistake.
     """
     return ReadConfig.read(name_or_path, as_overrides(overrides)).config

@@ -58,16 +58,16 @@ HudMode = Literal["full", "compact", "off"]
 
 
 class WorldSettings(Section):
-    """A rectangle from (0, 0), y down. A map is stretched over it."""
+    """A rectangle from (0, 0), y down, over which a map is stretched."""
 
     width: Side = Field(4000, description="from left to right, in world units (0.1 to 65536)")
     height: Side = Field(4000, description="from top to bottom (0.1 to 65536)")
     tile: Side = Field(13, description=(
-        "side of a tile of a .wkt, .json or .dxf map, whose size is then the world's (0.1 to 65536)"))
+        "side of a tile of a map in metres, which sets the world's size (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
-        "direction of y in such maps and trajectories; auto: as the file specifies, else up"))
+        "direction of y there and in trajectories; auto: as the file specifies, else up"))
     unit: Literal["auto", "m", "cm", "mm"] = Field("auto", description=(
-        "unit of trajectories and the geometry in that file; auto: as the file specifies, else m"))
+        "unit of trajectories; auto: as the file specifies, else m"))
 
 
 class SceneSettings(Section):
@@ -88,10 +88,10 @@ class Spawn(Section):
 
     pattern: Literal["uniform", "clump", "point"] = Field("uniform", description=(
         "all over the world; `share` of them in one small box; all at one point"))
-    share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
-    box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
+    share: float = number(0.2, 0, 1, "", "clump: part of the agents in the box")
+    box: float = number(0.05, 0, 1, "", "clump: side of the box relative to the world's")
     inside: str = Field("", max_length=60, description=(
-        "uniform: only in this area of measure.areas, unless it has no free tile"))
+        "uniform: only in this area of measure.areas, if it has a free tile"))
 
 
 class Life(Section):
@@ -100,8 +100,8 @@ class Life(Section):
     births_per_s: float = number(0, 0, 1_000_000, "agents per second", "births, at random places")
     deaths_per_s: float = number(0, 0, 1_000_000, "agents per second", "deaths, at random")
     season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: none")
-    most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "maximum number of agents: no births above it")
-    causes: Whole = number(1, 1, 64, "removals per step", "passes in which the dead of a step are removed")
+    most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "maximum number of agents")
+    causes: Whole = number(1, 1, 64, "removals per step", "removal passes per step")
 
 
 class Links(Section):
@@ -111,7 +111,7 @@ class Links(Section):
         "ropes hang from a pinned agent; the cloth's top row is pinned; columns follow free leaders"))
     length: Whole = number(40, 2, 100_000, "agents", "length of a rope, a column, or a row of the cloth",
                            "no: links are made at birth")
-    rest: float = number(10, 0, 1000, "units", "length of a link at which it does not pull")
+    rest: float = number(10, 0, 1000, "units", "length of a link without pull")
     stiffness: float = number(900, 0, 3000, "1/s^2", "pull per unit that a link is too long")
     damping: float = number(4, 0, 15, "1/s", "pull per speed at which the ends move apart")
     gravity: float = number(0, 0, 10_000, "units/s^2", "pull downwards")
@@ -135,7 +135,7 @@ class Time(Section):
     step_hz: float = number(60, 1, 1000, "1/s", "steps per simulated second",
                             "no: clock, timeline, births and gusts count steps of one length")
     speed: float = number(1.0, 0.01, 100, "", "simulated seconds per second of real time")
-    catch_up: Whole = number(4, 1, 64, "steps", "maximum steps per frame (at speed 1); beyond it the crowd slows down")
+    catch_up: Whole = number(4, 1, 64, "steps", "maximum steps per frame at speed 1; beyond it the crowd slows down")
     rewind_mb: Whole = number(64, 0, 65_536, "MB", "memory for rewinding; 0: none")
 
 
@@ -143,7 +143,7 @@ class HudSettings(Section):
     """The HUD."""
 
     hud: HudMode = Field("compact", description="HUD at the start; true is full, false is off")
-    scale: float = number(1.0, 0.5, 3, "", "size of text and panels relative to the window's height")
+    scale: float = number(1.0, 0.5, 3, "", "relative size of text and panels")
     theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
     units: Literal["fps", "ms"] = Field("fps", description="the first number of the full HUD: FPS, or ms per frame")
 
@@ -165,11 +165,11 @@ class CameraSettings(Section):
 
 
 class Cache(Section):
-    """The cache that the locality score simulates: set-associative, the least recently used line is replaced first."""
+    """The simulated cache of the locality score: set-associative, least recently used."""
 
     line_bytes: Whole = number(64, 4, 4096, "bytes", "size of a line")
     size_kb: Literal["auto"] | Annotated[int, Field(ge=1, le=1_048_576), WITHOUT_POINT] = Field("auto", description=(
-        "kilobytes (1 to 1048576); auto is this machine's first-level data cache"))
+        "kilobytes (1 to 1048576); auto: this machine's L1 data cache"))
     ways: Whole = number(8, 1, 64, "lines", "lines in a set")
 
 
@@ -181,7 +181,7 @@ class Places(Section):
     line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
         "the counting line of the window, [x, y, to x, to y]; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
-        "lines that are doors, with the number of the destination behind: people who leave there count,"
+        "lines that are doors, with the destination behind: people who leave there count,"
         " not crossings"))
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "units", "length of a metre; densities are agents per square metre")
@@ -201,13 +201,13 @@ class _Common(Section):
     """What comes before the behaviours."""
 
     agents: Whole = number(20_000, 0, MAX_AGENTS, "agents",
-                           "size of the crowd; absent, on a map of your own: as many people as keep moving, at most 20,000")
+                           "size of the crowd; absent on a map of your own: as many people as keep moving, at most 20,000")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="seed of all random numbers (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
     world: WorldSettings = section(WorldSettings)
     map: str | None = Field(None, max_length=4096, description=(
-        "walls: a shipped name, .map, .png, or floor plan in metres: .wkt, .json, .dxf (relative to this file);"
+        "walls: a shipped name, .map, .png, or floor plan: .wkt, .json, .dxf (relative to this file);"
         " null: an open world"))
     scene: SceneSettings = section(SceneSettings)
     spawn: Spawn = section(Spawn)

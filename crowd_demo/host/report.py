@@ -6,9 +6,8 @@ unknown on this system is null. Times are milliseconds.
 
 Format:
 
-Comment lines (`#`) describe the slowest frame, and each frame has a row. Its columns are number, tick, steps,
-milliseconds of the frame, of each stage and outside all stages, counters, notes, the cause of a long frame, and
-`slowest` (1 or 0).
+Comment lines (`#`) describe the slowest frame. The columns are number, tick, steps, milliseconds of the frame, of each
+stage and outside all stages, counters, notes, the cause of a long frame, and `slowest` (1 or 0).
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@ window, and records them as JSON.
 
 Format:
 
-JSON of `--report` of `sweep`, `ablate`, `largest`, `validate` and others. All begin with `version` (of the format: it grows
-when a field goes or changes its meaning), `kind`, `versions` and `machine`. A variant has `step_ms`, `stages_ms`,
+JSON of `--report` of commands that measure. All begin with `version` (which grows when a field goes or changes its
+meaning), `kind`, `versions` and `machine`. A variant has `step_ms`, `stages_ms`,
 `counters` and `state_hash`. The step and each stage have an estimate: `ms`, `ratio` and `noise`, each
 `{value, low, high}` with null for unknown, and `verdict`: `faster`, `slower`, `no difference` or `unknown`. In
 `measurement` and `ablation` `ms` is the time with the current value. The `other` value is compared with it for the
 `step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). In `sweep` and `measurement` `why` has
-figures of a stage. `complete` is false if stopped early.
+figures of a stage. `complete` is false after an early stop.
 """
 
 from __future__ import annotations

@@ -59,17 +59,17 @@ def _has_module(code: str) -> bool:
 
 
 Text = Annotated[str, Must(str.isprintable, "printable text")]
-Name = Annotated[str, Must(lambda text: text.isprintable() and text.strip(), "printable text, and not empty")]
-Key = Annotated[str, Must(_is_key, "a name that a key of the configuration can have")]
+Name = Annotated[str, Must(lambda text: text.isprintable() and text.strip(), "printable text that is not empty")]
+Key = Annotated[str, Must(_is_key, "a name that a key can have")]
 Keys = Annotated[str, Must(lambda text: all(map(_is_key, text.split("."))), "names that keys can have, with dots between")]
 Code = Annotated[str, Must(_has_module, '"module:name" of a module that can be found')]
 SettingsCode = Annotated[str, Must(
-    lambda code: isinstance(load(code)(), BaseModel), '"module:name" of a section of the configuration with all its defaults')]
+    lambda code: isinstance(load(code)(), BaseModel), '"module:name" of a section with all its defaults')]
 Choices = Annotated[tuple[Value, ...], Must(_are_choices, "different values: true and false, or words and numbers")]
 Numbers = Annotated[Range | None, Must(
     lambda numbers: numbers is None or (isinstance(numbers, Range) and numbers.kind in (int, float)
                                         and numbers.low <= numbers.high),
-    "None, or the Range of int or float from the least to the greatest")]
+    "None, or a Range of int or float")]
 Group = Annotated[str, Must(GROUPS.__contains__, f"one of {', '.join(GROUPS)}")]
 Fold = Annotated[str, Must(FOLDS.__contains__, f"one of {', '.join(FOLDS)}")]
 
@@ -121,13 +121,10 @@ KINDS = (EXACT, APPROXIMATE, MODEL)  # later ones change more
 
 @dataclass(frozen=True)
 class Technique:
-    """One switch. `path` leads to its value under `optimizations:` in the YAML.
+    """One switch."""
 
-    The first choice is the baseline that the others improve upon, unless `off` names another one.
-    """
-
-    path: Keys  # a stage reads its value by `world.options.get(path)`
-    choices: Choices  # its values
+    path: Keys  # under `optimizations:`; a stage reads its value by `world.options.get(path)`
+    choices: Choices  # its values, the baseline first
     default: Value  # one of them
     kind: Kind = EXACT  # or APPROXIMATE, or MODEL
     label: Name = ""  # its name in the window
@@ -138,13 +135,13 @@ class Technique:
     watch: Text = ""  # readings to look at
     source: Text = ""  # its publication
     detail: bool = False  # belongs to the technique above it
-    range: Numbers = None  # allowed numbers; None: from the least to the greatest choice
-    auto: str = ""  # meaning of its choice `auto`: an attribute of the world, such as "grid.cell"
+    range: Numbers = None  # None: from the least to the greatest choice
+    auto: str = ""  # attribute of the world that the choice `auto` means, such as "grid.cell"
     off: Value | None = None  # the baseline, if that is not the first choice
-    quick: Value | None = None  # an exact choice that compiles much sooner, for a first start
-    inactive: Decides = never  # True or `Unused` while it has no effect; a text: the effect that remains
+    quick: Value | None = None  # an exact choice for a first start, which compiles sooner
+    inactive: Decides = never  # True or `Unused` without effect; a text: the effect that remains
     approximate_if: tuple[tuple[str, Value], ...] = ()  # values that make an exact one approximate
-    moves_memory: bool = False  # it changes the order of agents in memory, or of reads
+    moves_memory: bool = False  # it changes the order of agents or reads
 
     @property
     def baseline(self) -> Value:
@@ -194,9 +191,9 @@ class StageEntry(NamedTuple):
 
 
 class BehaviourEntry(NamedTuple):
-    """A behaviour. `name` is a choice of `behaviour:` in the YAML, and the section that holds its settings."""
+    """A behaviour."""
 
-    name: Key  # the choice and the section
+    name: Key  # the choice of `behaviour:`, and the section with its settings
     about: Text  # one to three words
     settings: SettingsCode  # a `config.behaviours.BehaviourSettings`
     code: Code  # a `sim.behaviours.base.Behaviour`
@@ -204,9 +201,9 @@ class BehaviourEntry(NamedTuple):
 
 
 class OverlayEntry(NamedTuple):
-    """A drawing over the picture or on the ground; the action of the same name shows and hides it."""
+    """A drawing over the picture or on the ground."""
 
-    name: Key  # of the action
+    name: Key  # of the action that shows and hides it
     why: Text  # its meaning
     draw: Code  # a `render.overlays.base.Draw`
     key: Text = ""  # on the keyboard
@@ -220,15 +217,15 @@ class OverlayEntry(NamedTuple):
 
 
 class ColourEntry(NamedTuple):
-    """A colour mode: what the colours of agents mean. `name` is a choice of `scene.colours` in the YAML."""
+    """A colour mode."""
 
-    name: Name  # the choice
+    name: Name  # the choice of `scene.colours`
     why: Text  # meaning of the colours
     code: Code  # a `render.colours.base.ColourMode`
 
 
 class MeasureEntry(NamedTuple):
-    """A measure of `crowd-demo ensemble`: taken every few steps, and folded to one number per run.
+    """A measure of `crowd-demo ensemble`, taken every few steps.
 
     `code` is a function of the simulation. A measure that depends on its previous value is a class, made from the
     simulation before the first step. Either returns a number, numbers by the name of a place, or None.

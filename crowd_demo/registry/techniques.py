@@ -129,7 +129,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="kd-trees with buckets for leaves: Friedman, Bentley and Finkel 1977"),
     Technique(
         "rebuild", (1, 2, 4, 8, 16), 8, EXACT, "tree rebuilt",
-        "steps from one build of the box tree to the next, between which boxes are refitted",
+        "steps between builds of the box tree, in which boxes are refitted",
         stage="index", key="u", group="search", range=Range(int, 1, 1000), moves_memory=True,
         inactive=_unused("rebuild", "needs neighbours aabb_tree"),
         watch="index falls while candidates hardly grow: refitted boxes stay good for many steps",
@@ -146,7 +146,7 @@ BUILT_IN: tuple[Technique, ...] = (
                " others 2008"),
     Technique(
         "avoidance", ("push", "anticipate", "slow_down"), "slow_down", MODEL, "avoidance",
-        "how people keep apart: pushed by neighbours, stepping aside early, or also slowing down",
+        "how people keep apart: pushes, stepping aside early, or also slowing down",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance", OF_PEOPLE),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
               " they queue behind each other. Interaction takes longer",
@@ -166,7 +166,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="particles sorted along their cells now and then: Ihmsen and others 2011"),
     Technique(
         "reorder.every", (1, 10, 60, 300), 60, EXACT, "every n steps",
-        "steps from one reordering to the next",
+        "steps between reorderings",
         stage="reorder", key="e", group="memory", detail=True, range=Range(int, 1, 1000),
         inactive=_unused("reorder.when", OF_REORDER, ("reorder.when", "every")), moves_memory=True,
         watch="the cost of reorder against near reads and interaction, which get worse as since sort grows",
@@ -180,13 +180,13 @@ BUILT_IN: tuple[Technique, ...] = (
         source="lists renewed once a particle may have moved too far: Verlet 1967"),
     Technique(
         "curve", ("row", "morton", "hilbert"), "row", EXACT, "along a curve",
-        "the curve through the cells that orders the sorted grid's agents in memory",
+        "the curve through the cells that orders agents in memory",
         stage="reorder", key="o", group="memory", detail=True, inactive=_sorted_by_nothing, moves_memory=True,
         watch="near reads fall more slowly after a sort along a curve, but reorder and interaction take longer",
         source="Morton 1966, Hilbert 1891"),
     Technique(
         "removal", ("swap_back", "shift", "deferred"), "swap_back", EXACT, "removal",
-        "how the slots of dead agents are reclaimed: swap with the last, shift down, or compact once per step",
+        "how slots of dead agents are reclaimed: swap with the last, shift down, or compact once per step",
         stage="life", key="x", group="memory", moves_memory=True,
         inactive=_when(lambda situation: not situation.births, "no agent is born or dies here"),
         watch="life, or compact where removal is deferred. Near reads show that keeping the order gains nothing here",
@@ -207,7 +207,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="cell lists on graphics cards: Green 2008. Integer sums do not depend on the order of threads"),
     Technique(
         "stagger.avoidance", (1, 2, 3, 4, 8), 3, APPROXIMATE, "stagger avoidance",
-        "update the push of the neighbours every N steps, and keep it in between",
+        "update the push of neighbours every N steps",
         stage="interaction", key="4", group="time", range=Range(int, 1, 16),
         watch="interaction falls. Stagger error is the error of the pushes that are kept",
         source="forces kept for some steps: Streett, Tildesley and Saville 1978. Crowds that steer in some frames only:"
@@ -243,7 +243,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="drawing back to front: Newell, Newell and Sancha 1972"),
     Technique(
         "blitter", ("pygame", "compiled"), "compiled", EXACT, "blitter",
-        "draw sprites and crates with pygame, or with compiled code that writes pixels",
+        "draw sprites and crates with pygame, or with compiled code",
         stage="blit", key="9", group="drawing", quick="pygame",
         watch="blit and ground. The picture is identical, pixel by pixel",
         source="Python compiled by Numba: Lam, Pitrou and Seibert 2015"),

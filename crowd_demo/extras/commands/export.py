@@ -196,5 +196,5 @@ but .csv.""",
                         " to the next, and arrives after S seconds (default: the configuration's view)"),
             option("--follow", metavar="ID[,ZOOM]", type=followed, help="the camera follows the agent with that id"),
             option("--hud", action="store_true", help="with title, time, number of agents, and legend"),
-            option("--card", action="store_true", help="four seconds at the end with the command that repeats the run"),
+            option("--card", action="store_true", help="four seconds at the end with the command of the run"),
         ], "pictures that move")])

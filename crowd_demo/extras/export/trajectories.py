@@ -14,7 +14,7 @@ Format:
 | `.parquet` | `id`, `frame`, `x`, `y`; metadata of the schema: `framerate`, `unit`, `y_axis` | float64 | in the metadata |
 | `.csv` | `id,frame,x,y` | 6 decimals | none |
 
-A `.sqlite` file has version 2 of JuPedSim's database. Its `ori_x` and `ori_y` are the direction of the velocity, 0 for
+A `.sqlite` file has version 2 of JuPedSim's database; `ori_x` and `ori_y` are the direction of the velocity, 0 for
 standing people. In `.txt` z is 0. Frames are counted from 0, with rows in the order of ids. The walkable area of `.txt`
 and `.parquet` is that of the first frame.
 """

@@ -16,8 +16,8 @@ Lines `TEXT CHECKSUM`. The checksum is 16 hex digits of BLAKE2b-64 of the text, 
 | `{"left": l, "to": t, "actions": n}` | back from tick l to t, with the first n actions since the beginning |
 | `{"end": true, "tick": t, "hash": ..., "crash": ...}` | the end: the state hash after the actions of t, or a crash |
 
-A restart and a load write another beginning, with `left`, the tick at which the previous crowd ended. Speed and pause
-are not recorded. A last line that was cut off is ignored.
+A restart and a load write another beginning, with `left`, the tick at which the previous crowd ended. A last line that
+was cut off is ignored.
 """
 
 from __future__ import annotations
