@@ -50,6 +50,7 @@ Neither changes the crowd. The action of an overlay is `show_` and its name, exc
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
 CONFIG_TEXT = """Every key of a configuration file with its default and unit. `configs/schema.json` has the ranges.
 Lengths are in world units: a pixel at zoom 1, and 1/26 m for people. Keys in `_s` are in seconds.
+Other behaviours have the limits of `crowd`, too.
 `--set KEY=VALUE` changes a key on the command line, and `--print-config` prints all values in effect.
 """
 ELSEWHERE = {  # keys whose values another page lists
@@ -166,8 +167,7 @@ def setting_lists() -> Iterator[str]:
         text, rows = kind.get("description", ""), list(settings(kind["properties"], kinds, section=f"{name}."))
         for other, found in listed.items():
             if shared := found & set(rows):  # keys that several behaviours have
-                names = ", ".join(row[0].partition(":")[0] + "`" for row in rows if row in shared)
-                text += f" All keys of `{other}`." if shared == found else f" Keys as in `{other}`: {names}."
+                text += f" All keys of `{other}`." * (shared == found)
                 rows = [row for row in rows if row not in shared]
         listed[name] = set(rows)
         content = f"{text}\n\n{items(rows)}"

@@ -40,7 +40,7 @@ from crowd_demo.host.files import replacing, write_file
 from crowd_demo.measure.experiment import Compile, Slice, aligned, markdown_table, result_of, with_progress
 from crowd_demo.measure.statistics import finite
 
-PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`avoidance: push`, `overlap_passes: 0`)",
+PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`push`, `overlap_passes: 0`)",
                  {"avoidance": "push", "overlap_passes": 0})
 ANTICIPATE = CrowdWalk("anticipate", "people look ahead and have bodies (`anticipate`, `2`)",
                        {"avoidance": "anticipate", "overlap_passes": 2})
@@ -209,21 +209,20 @@ HEAD = """\
 
 `crowd-demo validate` simulates scenes of the literature, compares measurements with published values, and makes this page.
 The default model, *slow_down*, walks alone, in streams, in dense crowds and through doors much as people do. The two older
-models do not slow down, so in dense crowds their speeds and flows are too high. Do not plan evacuations with it: see
-[what the model cannot do](how_people_walk.md#what-the-model-cannot-do) and
-[what was learned](findings.md#people-compared-with-the-literature). [References](references.md) lists the papers."""
+models do not slow down, so in dense crowds speeds and flows are too high. Do not plan evacuations with it: see
+[what the model cannot do](how_people_walk.md#what-the-model-cannot-do). [References](references.md) lists the papers."""
 SEEDS = """\
-This program's models walk each scene with {seeds} seeds, which draw starting positions and speeds; others with the first.
+This program's models walk each scene with {seeds} seeds, which draw starting positions and speeds; other programs with the first.
 A number is the median, with the minimum and maximum in brackets. It passes only if each seed does; **bold** means failed."""
 ROLES = """\
 `benchmarks/calibrate.py` fitted eight constants of *slow_down* to the experiments *fitted*, and to the people who are stuck or
-turn in `20k`. So judge it by the experiments *held out*. *New* ones were written after the fit, and nothing is ever fitted to
-them. JuPedSim's models have their defaults and are not fitted, so compare them by the experiments held out.
-Findings has the [source of each parameter](findings.md#where-the-numbers-of-people-come-from) and
+turn in `20k`. *New* experiments were written after the fit, and nothing is ever fitted to them. JuPedSim's models have their
+defaults. So compare models by the experiments *held out*. Findings has the
+[source of each parameter](findings.md#where-the-numbers-of-people-come-from) and
 [tests on whole maps](findings.md#crowds-that-keep-flowing)."""
 NUMBERS_TEXT = """\
 [validation.txt](validation.txt) has all numbers of all models, and what [PedPy](https://pedpy.readthedocs.io) measures of the
-trajectories of slow_down. The tables below have the numbers that fail, and all numbers of new experiments."""
+trajectories of slow_down. The tables below have the numbers that fail, and all new ones."""
 
 
 class ReadingRow(NamedTuple):
@@ -321,7 +320,9 @@ def page(validation: Validation) -> str:
     shown = [SLOW_DOWN.name] if SLOW_DOWN.name in walkers else walkers
     parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers),
              *[SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1),
-             _held(validation, walkers), ROLES, _summary(validation, shown), NUMBERS_TEXT]
+             _held(validation, walkers), ROLES, _summary(validation, shown), NUMBERS_TEXT,
+             *(f"{why}, so it is left out there." for why in dict.fromkeys(
+                 why for result in validation.results for why in result.left_out.values()))]
     for role in (HELD_OUT, NEW, FITTED):
         if results := [result for result in validation.results if result.experiment.role == role]:
             parts += [f"## {role.capitalize()}", *(part for result in results for part in _section(result, shown))]
@@ -364,8 +365,7 @@ def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
                  or any(name in row.found and not row.found[name].passes for name in walkers)]:
         yield markdown_table([["", "expected", *walkers], *(
             [row.what, row.expected.replace(" to ", "-"), *map(row.page_cell, walkers)] for row in found)])
-    if notes := [*(f"{name} could not be computed: {why}." for name, why in result.errors.items()),
-                 *(f"{why}." for why in dict.fromkeys(result.left_out.values()))]:
+    if notes := [f"{name} could not be computed: {why}." for name, why in result.errors.items()]:
         yield " ".join(notes)
     if result.runs:
-        yield f"![{experiment.title}]({PICTURES}/{experiment.name}.png)"
+        yield f"![Plot]({PICTURES}/{experiment.name}.png)"
