@@ -40,12 +40,11 @@ KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, in any l
 ([how](../troubleshooting.md#keys-on-other-layouts)). Section `keys` of a configuration changes them.
 The keys of techniques are in [Techniques](techniques.md).
 """
-SCENARIO_TEXT = """A configuration is a YAML file: a shipped name, a path, or a file in `./configs`.
-`F2` lists all of them and opens one in the running window.
-A key that a file leaves out has its default ([Configuration](configuration.md)).
+SCENARIO_TEXT = """`--config` takes a shipped name, a path, or a file in `./configs`; `F2` lists all of them.
+A key that a file leaves out has [its default](configuration.md).
 """
 OVERLAY_TEXT = """`F10` lists the overlays, and `Q` goes through the colour modes ([how](../window.md#overlays)).
-Neither changes the crowd. The action of an overlay is `show_` and its name, except `freeze`.
+The action of an overlay is `show_` and its name, except `freeze`.
 """
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
 CONFIG_TEXT = """Every key of a configuration file with its default and unit. `configs/schema.json` has the ranges.
@@ -58,8 +57,7 @@ ELSEWHERE = {  # keys whose values another page lists
     "optimizations": "[Techniques](techniques.md) lists these keys, their values and defaults.",
     "scene.colours": "[the colour mode at the start](overlays.md#colour-modes)",
     "scene.overlays": "[overlays at the start](overlays.md#overlays)",
-    "keys": "A key or a list of keys for an action. [Keys](keys.md) has the names and defaults of actions,\n"
-            "[Techniques](techniques.md) the paths and keys of techniques, [Overlays](overlays.md) the names of overlays.",
+    "keys": "A key or a list of keys for an [action](keys.md), a [technique](techniques.md) or an [overlay](overlays.md).",
 }
 COMMAND_TEXT = "`crowd-demo COMMAND --help` prints the same. [What the commands share](../api.md#the-command-line).\n"
 MODULES = ("crowd_demo", "crowd_demo.extras.ensemble", "crowd_demo.grid", "crowd_demo.sprites")
