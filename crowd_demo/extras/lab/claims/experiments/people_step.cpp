@@ -260,14 +260,14 @@ static void make_field(People& w, int goal) {  // Dial's algorithm
         }
     }
 }
-static void choose_prices(People& w) {
-    for (int d = 0; d < w.D(); d++) w.chosen[d] = w.s.tick % w.s.every >= w.turns[d];
+static void choose_prices(People& w, int64_t tick) {
+    for (int d = 0; d < w.D(); d++) w.chosen[d] = tick % w.s.every >= w.turns[d];
 }
 static void follow_paths(People& w) {
     const Columns& c = w.c;
     int columns = (int)w.s.columns;
     if (w.s.tick % w.s.every == 0) count_prices(w);
-    choose_prices(w);
+    choose_prices(w, w.s.tick);
     for (int d = 0; d < w.D(); d++) if (w.turns[d] == w.s.tick % w.s.every) make_field(w, d);
     for (int i = 0; i < w.n(); i++) {
         if ((w.s.tick + c.id[i]) % w.s.paths) continue;
@@ -477,7 +477,7 @@ People* people_new(void** p, int threads) {
     w->across = (int)ceilf(w->s.columns * w->r.tile * w->r.inv_cell), w->down = (int)ceilf(w->s.rows * w->r.tile * w->r.inv_cell);
     w->cell.assign(w->room, 0), w->order.assign(w->room, 0), w->start.assign(w->across * w->down + 1, 0);
     w->sum_x.assign(w->room, 0), w->sum_y.assign(w->room, 0), w->met.assign(w->room, 0);
-    choose_prices(*w);
+    choose_prices(*w, w->s.tick + w->s.every - 1);  // as the last step left them
     for (int d = 0; d < D; d++) make_field(*w, d);
     return w;
 }
