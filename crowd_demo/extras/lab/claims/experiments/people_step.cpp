@@ -1,8 +1,10 @@
-// A step of people in C++, by the rules of docs/model_people.md: avoidance `slow_down` by place, sight, prices and flow fields,
-// paths, admission, choices, move, contact. It has the state hash of the program. Not in it: events, exits, forces, edits.
+// A step of people in C++ with AVX-512, by the rules of docs/model_people.md: avoidance `slow_down` by place, sight, prices and
+// flow fields, paths, admission, choices, move, contact. It has the state hash of the program, which is its yardstick
+// (`against_c.py`). Not in it: exits, forces, edits, events, other techniques.
 //   g++ -O3 -march=native -std=c++20 -ffp-contract=off -fno-math-errno -fwrapv -pthread -shared -fPIC people_step.cpp
 #include <immintrin.h>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <climits>
@@ -38,6 +40,101 @@ static u32 key_of(uint64_t seed, u32 tick, u32 use) {
     return h;
 }
 
+typedef __mmask16 M;
+struct I {
+    __m512i v;
+    I(__m512i v) : v(v) {}
+    I(int a) : v(_mm512_set1_epi32(a)) {}
+    friend I operator+(I a, I b) { return _mm512_add_epi32(a.v, b.v); }
+    friend I operator-(I a, I b) { return _mm512_sub_epi32(a.v, b.v); }
+    friend I operator*(I a, I b) { return _mm512_mullo_epi32(a.v, b.v); }
+    friend I operator^(I a, I b) { return _mm512_xor_si512(a.v, b.v); }
+    friend I operator&(I a, I b) { return _mm512_and_si512(a.v, b.v); }
+    friend M operator==(I a, I b) { return _mm512_cmpeq_epi32_mask(a.v, b.v); }
+    friend M operator<(I a, I b) { return _mm512_cmplt_epi32_mask(a.v, b.v); }
+    friend M operator>(I a, I b) { return _mm512_cmpgt_epi32_mask(a.v, b.v); }
+};
+struct F {
+    __m512 v;
+    F(__m512 v) : v(v) {}
+    F(float a) : v(_mm512_set1_ps(a)) {}
+    friend F operator+(F a, F b) { return _mm512_add_ps(a.v, b.v); }
+    friend F operator-(F a, F b) { return _mm512_sub_ps(a.v, b.v); }
+    friend F operator*(F a, F b) { return _mm512_mul_ps(a.v, b.v); }
+    friend F operator/(F a, F b) { return _mm512_div_ps(a.v, b.v); }
+    friend M operator<(F a, F b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ); }
+    friend M operator>(F a, F b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ); }
+    friend M operator<=(F a, F b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ); }
+    friend M operator>=(F a, F b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ); }
+    friend M operator!=(F a, F b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_NEQ_UQ); }
+};
+static inline F root(F a) { return _mm512_sqrt_ps(a.v); }
+static inline F select(M m, F a, F b) { return _mm512_mask_blend_ps(m, b.v, a.v); }
+static inline I select(M m, I a, I b) { return _mm512_mask_blend_epi32(m, b.v, a.v); }
+static inline F least(F a, F b) { return _mm512_min_ps(b.v, a.v); }
+static inline F most(F a, F b) { return _mm512_max_ps(b.v, a.v); }
+static inline I least(I a, I b) { return _mm512_min_epi32(a.v, b.v); }
+static inline I to_int(F a) { return _mm512_cvttps_epi32(a.v); }
+static inline F to_float(I a) { return _mm512_cvtepi32_ps(a.v); }
+static inline F load(const float* p) { return _mm512_loadu_ps(p); }
+static inline I load(const int* p) { return _mm512_loadu_si512(p); }
+static inline void store(float* p, F a) { _mm512_storeu_ps(p, a.v); }
+static inline void store(int* p, I a) { _mm512_storeu_si512(p, a.v); }
+static inline void store(float* p, M m, F a) { _mm512_mask_storeu_ps(p, m, a.v); }
+static inline void store(int* p, M m, I a) { _mm512_mask_storeu_epi32(p, m, a.v); }
+static inline F gather(const float* p, I at) { return _mm512_i32gather_ps(at.v, p, 4); }
+static inline I gather(const int* p, I at) { return _mm512_i32gather_epi32(at.v, p, 4); }
+static inline I gather(const u8* p, I at) { return I(_mm512_i32gather_epi32(at.v, p, 1)) & 255; }
+static inline void put(float* p, I at, M m, F a) { _mm512_mask_i32scatter_ps(p, m, at.v, a.v, 4); }
+static inline void put(int* p, I at, M m, I a) { _mm512_mask_i32scatter_epi32(p, m, at.v, a.v, 4); }
+static inline void pack(int* p, M m, I a) { store(p, I(_mm512_maskz_compress_epi32(m, a.v))); }
+static inline void pack(float* p, M m, F a) { store(p, F(_mm512_maskz_compress_ps(m, a.v))); }
+static inline M first(int count) { return count >= 16 ? 0xffff : (1u << count) - 1; }
+static inline I lanes() { return _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
+static inline I shifted(I a, int by) { return _mm512_srli_epi32(a.v, by); }
+static inline I scramble(I v) {
+    v = v ^ shifted(v, 16), v = v * 0x7feb352d, v = v ^ shifted(v, 15), v = v * (int)0x846ca68bu;
+    return v ^ shifted(v, 16);
+}
+static inline F chance(I id, u32 key) { return to_float(scramble(id ^ (int)key)) * 0x1p-31f; }
+static inline M is_multiple(I a, u32 by, u32 inverse) {  // below 2^28, by at most 16; the inverse is 2^32 / by, rounded up
+    __m512i b = _mm512_set1_epi32(by), i = _mm512_set1_epi32(inverse);
+    __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a.v, i), 32), odd = _mm512_mul_epu32(_mm512_srli_epi64(a.v, 32), i);
+    I quotient = _mm512_mask_blend_epi32(0xaaaa, even, odd);
+    return by == 1 ? 0xffff : a == quotient * I(b);
+}
+// The sums, or the least, over the lanes of sixteen registers, one in each lane.
+template<class T, class Op> static inline T across_lanes(const T* v, Op op) {
+    __m512i s[4];
+    for (int k = 0; k < 4; k++) {
+        __m512i t[2];
+        for (int h = 0; h < 2; h++) {
+            __m512i a = (__m512i)v[4 * k + 2 * h].v, b = (__m512i)v[4 * k + 2 * h + 1].v;
+            t[h] = op(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+        }
+        s[k] = op(_mm512_unpacklo_epi64(t[0], t[1]), _mm512_unpackhi_epi64(t[0], t[1]));
+    }
+    auto fold = [&](__m512i a, __m512i b) { return op(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd)); };
+    __m512i all = fold(fold(s[0], s[1]), fold(s[2], s[3]));
+    if constexpr (std::is_same_v<T, F>) return F((__m512)all); else return I(all);
+}
+static inline __m512i add_lanes(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
+static inline __m512i least_lanes(__m512i a, __m512i b) { return (__m512i)_mm512_min_ps((__m512)a, (__m512)b); }
+
+// --- threads -----------------------------------------------------------------------------------------------------------
+
+struct Barrier {
+    std::atomic<int> waiting{0}, round{0}; int threads;
+    void wait() {
+        int now = round.load();
+        if (threads == 1) return;
+        if (waiting.fetch_add(1) + 1 == threads) { waiting.store(0), round.store(now + 1); return; }
+        for (int spin = 0; round.load(std::memory_order_acquire) == now; spin++)
+            if (spin < 4000) _mm_pause(); else std::this_thread::yield();
+    }
+};
+static inline int share(int64_t n, int k, int of) { return (int)(n * k / of); }
+
 // --- what Python hands over ----------------------------------------------------------------------------------------------
 
 struct Rules {  // the float32 of `PeopleRules`, `Ground` and `ContactRules`, in their order, and six more
@@ -55,13 +152,20 @@ struct Columns {  // `PeopleColumns`
 };
 static const int COLUMNS = 17;
 
+struct Worker {  // working memory of a thread
+    vector<int> due, rest, begin, pair_i, pair_j; vector<float> strip[7], pair[9], found_f[3]; vector<int> found_i[3];
+    vector<std::array<int, 3>> foreign;  // contact terms for an agent of another thread
+    vector<int> held, queued; vector<int64_t> front;
+};
 struct People {
     Rules r; Sizes s; Columns c, other;
     vector<int> front, back; int room;
     vector<u8> blocked, steps, prices, direction, chosen; vector<short> targets;
     vector<float> point_x, point_y, reach_sq; vector<int> tiles, first, capacity, opens, turns; vector<u8> fixed;
-    vector<int> cell, start, order; int across, down;
-    vector<int> sum_x, sum_y, met;
+    vector<int> cell, start, order, counts, totals; int across, down, threads;  // counts: [threads][cells]
+    vector<float> at_x, at_y; vector<int> sum_x, sum_y, met;  // of contact, in the order
+    vector<Worker> workers; Barrier barrier; std::atomic<int> next;
+    float nearest_sq;  // to a goal: nobody farther away queues or arrives
     u32 goal_key, wiggle_x, wiggle_y, tire_key;
     int n() const { return (int)s.agents; }
     int D() const { return (int)s.destinations; }
@@ -86,6 +190,18 @@ static inline void slide(const People& w, float x, float y, float dx, float dy, 
     if (w.blocked[tile_under(w, edge_x, y)]) to_x = x;
     float edge_y = least(r.limit_y, most(0, to_y + (dy < 0 ? -r.body : r.body)));
     if (w.blocked[tile_under(w, to_x, edge_y)]) to_y = y;
+}
+static inline void slide(const People& w, F x, F y, F dx, F dy, F& to_x, F& to_y) {
+    const Rules& r = w.r;
+    auto solid = [&](F x, F y) {
+        return gather(w.blocked.data(), to_int(y * r.inv_tile) * (int)w.s.columns + to_int(x * r.inv_tile)) > 0;
+    };
+    dx = least(F(r.longest), most(F(-r.longest), dx)), dy = least(F(r.longest), most(F(-r.longest), dy));
+    to_x = least(F(r.limit_x), most(F(0.f), x + dx)), to_y = least(F(r.limit_y), most(F(0.f), y + dy));
+    F edge_x = least(F(r.limit_x), most(F(0.f), to_x + select(dx < 0.f, F(-r.body), F(r.body))));
+    to_x = select(solid(edge_x, y), x, to_x);
+    F edge_y = least(F(r.limit_y), most(F(0.f), to_y + select(dy < 0.f, F(-r.body), F(r.body))));
+    to_y = select(solid(to_x, edge_y), y, to_y);
 }
 static inline int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 static bool in_sight(const People& w, float fax, float fay, float fbx, float fby) {
@@ -112,115 +228,258 @@ static bool in_sight(const People& w, float fax, float fay, float fbx, float fby
 
 // --- index ---------------------------------------------------------------------------------------------------------------
 
-static inline int cell_of(const People& w, float x, float y) {
-    int column = to_int(least(most(0, x * w.r.inv_cell), (float)(w.across - 1)));
-    return to_int(least(most(0, y * w.r.inv_cell), (float)(w.down - 1))) * w.across + column;
+static inline I cell_of(const People& w, F x, F y) {
+    I column = to_int(least(most(F(0.f), x * w.r.inv_cell), F((float)(w.across - 1))));
+    return to_int(least(most(F(0.f), y * w.r.inv_cell), F((float)(w.down - 1)))) * w.across + column;
 }
-static void index_agents(People& w) {
-    int n = w.n(), cells = w.across * w.down;
-    std::fill(w.start.begin(), w.start.end(), 0);
-    for (int i = 0; i < n; i++) w.start[(w.cell[i] = cell_of(w, w.c.x[i], w.c.y[i])) + 1]++;
-    for (int k = 0; k < cells; k++) w.start[k + 1] += w.start[k];
-    vector<int> at(w.start.begin(), w.start.end());
-    for (int i = 0; i < n; i++) w.order[at[w.cell[i]]++] = i;
+static void index_agents(People& w, int me) {
+    int n = w.n(), T = w.threads, cells = w.across * w.down, *mine = &w.counts[(size_t)me * cells];
+    int from = share(n, me, T), to = share(n, me + 1, T), begin = share(cells, me, T), end = share(cells, me + 1, T);
+    memset(mine, 0, cells * sizeof(int));
+    for (int i = from; i < to; i += 16) {
+        store(&w.cell[i], first(to - i), cell_of(w, load(w.c.x + i), load(w.c.y + i)));
+        for (int k = i; k < std::min(i + 16, to); k++) mine[w.cell[k]]++;
+    }
+    w.barrier.wait();
+    int total = 0;
+    for (int t = 0; t < T; t++)
+        for (int k = begin; k < end; k++) total += w.counts[(size_t)t * cells + k];
+    w.totals[me] = total;
+    w.barrier.wait();
+    total = 0;
+    for (int t = 0; t < me; t++) total += w.totals[t];
+    for (int k = begin; k < end; k++) {
+        w.start[k] = total;
+        for (int t = 0; t < T; t++) { int& count = w.counts[(size_t)t * cells + k], here = count; count = total, total += here; }
+    }
+    if (me == T - 1) w.start[cells] = n;
+    w.barrier.wait();
+    for (int i = from; i < to; i++) w.order[mine[w.cell[i]]++] = i;
     if (w.s.tick % w.s.sort) return;
-    for (int k = 0; k < COLUMNS; k++)
-        for (int i = 0; i < n; i++) w.back[(size_t)k * w.room + i] = w.front[(size_t)k * w.room + w.order[i]];
-    w.front.swap(w.back);
-    std::swap(w.c, w.other);
-    for (int i = 0; i < n; i++) w.order[i] = i;
+    w.barrier.wait();
+    for (int i = from; i < to; i += 16) {
+        I slots = load(&w.order[i]);
+        for (int k = 0; k < COLUMNS; k++) {
+            const int* column = &w.front[(size_t)k * w.room];
+            store(&w.back[(size_t)k * w.room + i], first(to - i), gather(column, slots));
+        }
+    }
+    w.barrier.wait();
+    for (int i = from; i < to; i++) w.order[i] = i;
+    if (me == 0) w.front.swap(w.back), std::swap(w.c, w.other);
 }
 
 // --- interaction -----------------------------------------------------------------------------------------------------------
 
-struct Walker { float x, y, vx, vy, ex, ey, speed; };
-struct Sums { int x = 0, y = 0, turn = 0; float straight = 1e6f, left = 1e6f, right = 1e6f; };
+enum { PX, PY, PVX, PVY, PEX, PEY, NEXT };  // of a strip: what others can observe, in the order of cells
+enum { ME_EX = 6, ME_EY, ME_AT };  // of pairs, after dx, dy, relative velocity, heading of the other
 
-static inline Walker walker(const Columns& c, int i) {
-    bool still = c.state[i] == WAITING || c.state[i] == QUEUING;
-    return {c.x[i], c.y[i], c.vx[i], c.vy[i], still ? 0 : c.hx[i], still ? 0 : c.hy[i], c.speed[i]};
-}
-static inline void nearest(const Rules& r, bool same, float along, float across, float& found) {
-    if (same && along > 0 && across * across < r.in_way_sq) found = least(found, along);
-}
-static inline void add(const Rules& r, const Walker& me, const Walker& o, float nx, float ny, Sums& s) {
-    float dx = o.x - me.x, dy = o.y - me.y, d2 = dx * dx + dy * dy;
-    if (!(d2 < r.radius_sq)) return;
-    bool apart = d2 > 0;
-    float d = root(apart ? d2 : 1), near = 1 - d * r.inv_radius, pull = near * near / d;
-    float facing = o.ex * me.ex + o.ey * me.ey, ahead = dx * me.ex + dy * me.ey;
-    if (r.pass_by > 0 && facing < -.25f && ahead > 0) {
-        float back = pull * ahead * (r.pass_by * 4096);
-        s.x += to_int(back * me.ex), s.y += to_int(back * me.ey);
+// All pairs of up to sixteen agents, sixteen pairs at a time, then the sums of each agent.
+struct Group { F x, y, vx, vy, ex, ey, speed, nx, ny; };
+static inline void add_pairs(const Rules& r, Worker& m, int count, const float* nx, const float* ny) {
+    for (int k = 0; k < count; k += 16) {
+        F dx = load(&m.pair[0][k]), dy = load(&m.pair[1][k]), cx = load(&m.pair[2][k]), cy = load(&m.pair[3][k]);
+        F ox = load(&m.pair[4][k]), oy = load(&m.pair[5][k]), ex = load(&m.pair[6][k]), ey = load(&m.pair[7][k]);
+        I who = load((const int*)&m.pair[8][k]);
+        F wx = _mm512_permutexvar_ps(who.v, load(nx).v), wy = _mm512_permutexvar_ps(who.v, load(ny).v);
+        F d = root(dx * dx + dy * dy), near = F(1.f) - d * r.inv_radius, pull = near * near / d;
+        F ahead = dx * ex + dy * ey, weight = pull * -4096.f;
+        I sx = to_int(weight * dx), sy = to_int(weight * dy);
+        M comes = (ox * ex + oy * ey < -.25f) & (ahead > 0.f);
+        if (r.pass_by > 0 && comes) {
+            F back = pull * ahead * (r.pass_by * 4096);
+            sx = select(comes, sx + to_int(back * ex), sx), sy = select(comes, sy + to_int(back * ey), sy);
+        }
+        F time = (dx * cx + dy * cy) / (cx * cx + cy * cy + 1.f), mx = dx - cx * time, my = dy - cy * time;
+        F miss = mx * mx + my * my;
+        M meets = (time > 0.f) & (time < r.ahead) & (miss < r.gap_sq);
+        I turn = 0;
+        if (meets) {
+            F view = F(r.behind) + (1 - r.behind) * (F(.5f) + F(.5f) * (ahead / d)), close = F(1.f) - root(miss) * r.inv_gap;
+            F strength = F(r.slow_aside) * (F(1.f) - time * r.inv_ahead) * (close * close) * view;
+            F right = (my * ex - mx * ey) / root(miss + 16.f);
+            turn = select(meets, to_int(strength * (right + .2f) * -4096.f), I(0));
+        }
+        M same = ox * wx + oy * wy > .25f;
+        F along = dx * wx + dy * wy, across = dx * wy - dy * wx, far = 1e6f;
+        auto in_way = [&](F a, F c) { return select(same & (a > 0.f) & (c * c < r.in_way_sq), a, far); };
+        F ac = along * r.swerve_cos, cs = across * r.swerve_sin, cc = across * r.swerve_cos, as = along * r.swerve_sin;
+        store(&m.found_i[0][k], sx), store(&m.found_i[1][k], sy), store(&m.found_i[2][k], turn);
+        store(&m.found_f[0][k], in_way(along, across)), store(&m.found_f[1][k], in_way(ac + cs, cc - as));
+        store(&m.found_f[2][k], in_way(ac - cs, cc + as));
     }
-    if (apart) {
-        float view = r.behind + (1 - r.behind) * (.5f + .5f * (ahead / d)), weight = pull * -4096;
-        s.x += to_int(weight * dx), s.y += to_int(weight * dy);
-        float cx = me.vx - o.vx, cy = me.vy - o.vy, time = (dx * cx + dy * cy) / (cx * cx + cy * cy + 1);
-        float mx = dx - cx * time, my = dy - cy * time, miss = mx * mx + my * my;
-        if (time > 0 && time < r.ahead && miss < r.gap_sq) {
-            float close = 1 - root(miss) * r.inv_gap;
-            float strength = r.slow_aside * (1 - time * r.inv_ahead) * (close * close) * view;
-            float right = (my * me.ex - mx * me.ey) / root(miss + 16);
-            s.turn += to_int(strength * (right + .2f) * -4096);
+}
+static inline void finish(People& w, const Group& me, const I* s, const F* room_in, I slots, M wanted, int tick) {
+    const Rules& r = w.r;
+    F side = to_float(s[2]) * (1.f / 4096);
+    side = select(side > 1.f, F(1.f), select(side < -1.f, F(-1.f), side));
+    F scale = F(1.f) / root(F(1.f) + side * side), x = (me.ex - me.ey * side) * scale, y = (me.ey + me.ex * side) * scale;
+    F wanted_room = me.speed * r.headway, room = least(room_in[0] - r.standing, wanted_room);
+    F best = least(most(room_in[1], room_in[2]) - r.standing, wanted_room);
+    F part = most(F(0.f), least(F(1.f), (best * r.swerve_cos - room) / most(r.swerve_ramp * wanted_room, F(1e-6f))));
+    F sin = select(room_in[2] > room_in[1], F(r.swerve_sin), F(-r.swerve_sin)) * part, cos = F(1.f) - (1 - r.swerve_cos) * part;
+    F again = F(1.f) / root(cos * cos + sin * sin), sx = (x * cos - y * sin) * again, sy = (y * cos + x * sin) * again;
+    room = room + r.swerve_gain * part * (best - room);
+    M walks = me.ex * me.ex + me.ey * me.ey > 0.f;
+    F pace = select(walks, most(F(r.creep), least(F(1.f), room / most(wanted_room, F(1e-6f)))), F(1.f));
+    F share = r.away * (1.f / 4096);
+    x = (sx + to_float(s[0]) * share) * pace, y = (sy + to_float(s[1]) * share) * pace;
+    F length = root(x * x + y * y), cut = select(walks & (length > pace), pace / most(length, F(1e-6f)), F(1.f));
+    put(w.c.ax, slots, wanted, x * cut - me.ex), put(w.c.ay, slots, wanted, y * cut - me.ey);
+    int P = (int)w.s.stagger;
+    I band = to_int(me.y * r.inv_band), phase = band + tick % P;  // (tick + band) mod P, of small numbers
+    phase = phase - to_int((to_float(phase) + .5f) * (1.f / P)) * P;
+    I wait = I(P) - phase;
+    put(w.c.next, slots, wanted, (I(tick) + wait) * 16 + wait - 1);
+}
+static void interact_group(People& w, Worker& m, const int* who, int count, int base, int row) {
+    const Rules& r = w.r;
+    I at = load(who) - base, slots = gather(w.order.data(), load(who));
+    const vector<float>* strip = m.strip;
+    Group g{gather(&strip[PX][0], at), gather(&strip[PY][0], at), gather(&strip[PVX][0], at), gather(&strip[PVY][0], at),
+            gather(&strip[PEX][0], at), gather(&strip[PEY][0], at), gather(w.c.speed, slots), 0.f, 0.f};
+    F bx = g.vx + F(.1f) * g.speed * g.ex, by = g.vy + F(.1f) * g.speed * g.ey;
+    F scale = F(1.f) / root(bx * bx + by * by + 1e-6f);
+    alignas(64) float nx[16], ny[16]; alignas(64) int columns[16];
+    store(nx, bx * scale), store(ny, by * scale);
+    store(columns, to_int(least(most(F(0.f), g.x * r.inv_cell), F((float)(w.across - 1)))));
+    int pairs = 0, begin[17];
+    for (int k = 0; k < count; k++) {
+        int own = who[k] - base, left = std::max(columns[k] - 1, 0), right = std::min(columns[k] + 2, w.across);
+        float x = strip[PX][own], y = strip[PY][own], vx = strip[PVX][own], vy = strip[PVY][own];
+        F ex = strip[PEX][own], ey = strip[PEY][own];
+        begin[k] = pairs;
+        for (int q = std::max(row - 1, 0); q < std::min(row + 2, w.down); q++) {
+            int from = w.start[q * w.across + left] - base, to = w.start[q * w.across + right] - base;
+            for (int j = from; j < to; j += 16) {
+                F dx = load(&strip[PX][j]) - x, dy = load(&strip[PY][j]) - y, d2 = dx * dx + dy * dy;
+                M near = (d2 < r.radius_sq) & (d2 > 0.f) & first(to - j);  // at the same place a pair adds nothing
+                if (!near) continue;
+                if (m.pair[0].size() < (size_t)pairs + 64) {
+                    for (auto& each : m.pair) each.resize(2 * pairs + 64);
+                    for (auto& each : m.found_f) each.resize(2 * pairs + 64);
+                    for (auto& each : m.found_i) each.resize(2 * pairs + 64);
+                }
+                pack(&m.pair[0][pairs], near, dx), pack(&m.pair[1][pairs], near, dy);
+                pack(&m.pair[2][pairs], near, F(vx) - load(&strip[PVX][j])), pack(&m.pair[3][pairs], near, F(vy) - load(&strip[PVY][j]));
+                pack(&m.pair[4][pairs], near, load(&strip[PEX][j])), pack(&m.pair[5][pairs], near, load(&strip[PEY][j]));
+                store(&m.pair[6][pairs], ex), store(&m.pair[7][pairs], ey), store((int*)&m.pair[8][pairs], I(k));
+                pairs += __builtin_popcount(near);
+            }
         }
     }
-    bool same = o.ex * nx + o.ey * ny > .25f;
-    float along = dx * nx + dy * ny, across = dx * ny - dy * nx;
-    nearest(r, same, along, across, s.straight);
-    float along_c = along * r.swerve_cos, across_s = across * r.swerve_sin, across_c = across * r.swerve_cos,
-          along_s = along * r.swerve_sin;
-    nearest(r, same, along_c + across_s, across_c - along_s, s.left);
-    nearest(r, same, along_c - across_s, across_c + along_s, s.right);
-}
-static inline void way_of(const Walker& me, float& nx, float& ny) {
-    float x = me.vx + .1f * me.speed * me.ex, y = me.vy + .1f * me.speed * me.ey, scale = 1 / root(x * x + y * y + 1e-6f);
-    nx = x * scale, ny = y * scale;
-}
-static inline void finish(const Rules& r, const Walker& me, const Sums& s, float& ax, float& ay) {
-    float side = to_float(s.turn) * (1.f / 4096);
-    side = side > 1 ? 1 : side < -1 ? -1 : side;
-    float scale = 1 / root(1 + side * side), x = (me.ex - me.ey * side) * scale, y = (me.ey + me.ex * side) * scale;
-    float wanted = me.speed * r.headway, room = least(s.straight - r.standing, wanted);
-    float best = least(most(s.left, s.right) - r.standing, wanted);
-    float part = most(0, least(1, (best * r.swerve_cos - room) / most(r.swerve_ramp * wanted, 1e-6f)));
-    float sin = (s.right > s.left ? r.swerve_sin : -r.swerve_sin) * part, cos = 1 - (1 - r.swerve_cos) * part;
-    float again = 1 / root(cos * cos + sin * sin), sx = (x * cos - y * sin) * again, sy = (y * cos + x * sin) * again;
-    room = room + r.swerve_gain * part * (best - room);
-    bool walks = me.ex * me.ex + me.ey * me.ey > 0;
-    float pace = walks ? most(r.creep, least(1, room / most(wanted, 1e-6f))) : 1, share = r.away * (1.f / 4096);
-    x = (sx + to_float(s.x) * share) * pace, y = (sy + to_float(s.y) * share) * pace;
-    float length = root(x * x + y * y), cut = walks && length > pace ? pace / most(length, 1e-6f) : 1;
-    ax = x * cut - me.ex, ay = y * cut - me.ey;
-}
-static void interact(People& w) {
-    const Columns& c = w.c;
-    int P = (int)w.s.stagger, tick = (int)w.s.tick, due_below = (tick + 1) * 16, due_above = (tick + P + 1) * 16 - 1;
-    for (int row = 0; row < w.down; row++)
-        for (int column = 0; column < w.across; column++)
-            for (int k = w.start[row * w.across + column]; k < w.start[row * w.across + column + 1]; k++) {
-                int i = w.order[k];
-                if (c.next[i] >= due_below && c.next[i] <= due_above) continue;
-                Walker me = walker(c, i); Sums sums; float nx, ny;
-                way_of(me, nx, ny);
-                for (int q = std::max(row - 1, 0); q <= std::min(row + 1, w.down - 1); q++) {
-                    int begin = w.start[q * w.across + std::max(column - 1, 0)];
-                    int end = w.start[q * w.across + std::min(column + 1, w.across - 1) + 1];
-                    for (int k = begin; k < end; k++) add(w.r, me, walker(c, w.order[k]), nx, ny, sums);
-                }
-                finish(w.r, me, sums, c.ax[i], c.ay[i]);
-                int wait = P - (tick + to_int(me.y * w.r.inv_band) % P) % P;
-                c.next[i] = (tick + wait) * 16 + wait - 1;
+    for (int k = count; k < 17; k++) begin[k] = pairs;
+    add_pairs(r, m, pairs, nx, ny);
+    I sums[3] = {0, 0, 0}; F rooms[3] = {1e6f, 1e6f, 1e6f};
+    for (int kind = 0; kind < 3; kind++) {
+        I each[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        F most_room = 1e6f, close[16] = {most_room, most_room, most_room, most_room, most_room, most_room, most_room, most_room,
+                                         most_room, most_room, most_room, most_room, most_room, most_room, most_room, most_room};
+        for (int k = 0; k < count; k++)
+            for (int p = begin[k]; p < begin[k + 1]; p += 16) {
+                M mine = first(begin[k + 1] - p);
+                each[k] = each[k] + I(_mm512_maskz_loadu_epi32(mine, &m.found_i[kind][p]));
+                close[k] = least(close[k], F(_mm512_mask_loadu_ps(most_room.v, mine, &m.found_f[kind][p])));
             }
+        sums[kind] = across_lanes(each, add_lanes), rooms[kind] = across_lanes(close, least_lanes);
+    }
+    finish(w, g, sums, rooms, slots, first(count), (int)w.s.tick);
+}
+static const int BLOCK = 8;  // rows that a thread takes at a time
+static void interact(People& w, int me) {
+    Worker& m = w.workers[me];
+    int P = (int)w.s.stagger, tick = (int)w.s.tick, due_below = (tick + 1) * 16, due_above = (tick + P + 1) * 16 - 1;
+    for (int row; (row = w.next.fetch_add(BLOCK)) < w.down;) {
+        int last = std::min(row + BLOCK, w.down), top = last, bottom = row;
+        m.due.resize(w.start[last * w.across] - w.start[row * w.across] + 32 * BLOCK);
+        m.begin.assign(BLOCK + 1, 0);
+        int listed = 0;
+        for (int q = row; q < last; q++) {
+            m.begin[q - row] = listed;
+            for (int k = w.start[q * w.across], end = w.start[(q + 1) * w.across]; k < end; k += 16) {
+                I next = gather(w.c.next, load(&w.order[k]));
+                M due = ((next < due_below) | (next > due_above)) & first(end - k);
+                pack(&m.due[listed], due, lanes() + k), listed += __builtin_popcount(due);
+            }
+            if (listed > m.begin[q - row]) top = std::min(top, q), bottom = q + 1;
+        }
+        m.begin[last - row] = listed;
+        if (top == last) continue;
+        int base = w.start[std::max(top - 1, 0) * w.across], stop = w.start[std::min(bottom + 1, w.down) * w.across];
+        for (int k = 0; k < 6; k++) if (m.strip[k].size() < (size_t)(stop - base + 32)) m.strip[k].resize(2 * (stop - base) + 32);
+        for (int k = base; k < stop; k += 16) {
+            I slots = load(&w.order[k]), state = gather(w.c.state, slots);
+            M still = (state == WAITING) | (state == QUEUING);
+            store(&m.strip[PX][k - base], gather(w.c.x, slots)), store(&m.strip[PY][k - base], gather(w.c.y, slots));
+            store(&m.strip[PVX][k - base], gather(w.c.vx, slots)), store(&m.strip[PVY][k - base], gather(w.c.vy, slots));
+            store(&m.strip[PEX][k - base], select(still, F(0.f), gather(w.c.hx, slots)));
+            store(&m.strip[PEY][k - base], select(still, F(0.f), gather(w.c.hy, slots)));
+        }
+        for (int q = row; q < last; q++)
+            for (int k = m.begin[q - row]; k < m.begin[q - row + 1]; k += 16) {
+                alignas(64) int who[16];
+                int count = std::min(16, m.begin[q - row + 1] - k);
+                for (int lane = 0; lane < 16; lane++) who[lane] = m.due[k + std::min(lane, count - 1)];
+                interact_group(w, m, who, count, base, q);
+            }
+    }
 }
 
 // --- sight, prices, flow fields and paths ------------------------------------------------------------------------------------
 
-static void see(People& w) {
-    const Columns& c = w.c;
-    for (int i = 0; i < w.n(); i++)
-        if ((w.s.tick + c.id[i]) % w.s.sight == 0 && c.state[i] != WAITING)
+static int list_due(const People& w, int from, int to, int64_t period, int* due) {
+    u32 inverse = period > 1 ? (u32)(((1ull << 32) + period - 1) / period) : 0;
+    int phase = (int)(w.s.tick % period), listed = 0;
+    for (int i = from; i < to; i += 16) {
+        M hit = is_multiple(load(w.c.id + i) + phase, (u32)period, inverse) & first(to - i);
+        pack(due + listed, hit, lanes() + i), listed += __builtin_popcount(hit);
+    }
+    for (int k = 0; k < 16; k++) due[listed + k] = listed ? due[listed - 1] : 0;
+    return listed;
+}
+// Whether a blocked tile surely covers one of some points on the lines, farther from its borders than rounding can move it.
+static inline M surely_hidden(const People& w, I slots, int from, int by) {
+    const Columns& c = w.c; const Rules& r = w.r;
+    F x = gather(c.x, slots), y = gather(c.y, slots), dx = gather(c.gx, slots) - x, dy = gather(c.gy, slots) - y;
+    float border = .125f * r.inv_tile;
+    M hidden = 0;
+    for (int k = from; k < 16 && hidden != 0xffff; k += by) {
+        float part = ((float)k + .5f) * (1.f / 16);
+        F px = least(F(r.limit_x), most(F(0.f), x + dx * part)) * r.inv_tile, py = least(F(r.limit_y), most(F(0.f), y + dy * part)) * r.inv_tile;
+        I column = to_int(px), row = to_int(py);
+        F in_x = px - to_float(column), in_y = py - to_float(row);
+        M inside = (in_x > border) & (in_x < 1 - border) & (in_y > border) & (in_y < 1 - border);
+        hidden |= inside & (gather(w.blocked.data(), row * (int)w.s.columns + column) > 0);
+    }
+    return hidden;
+}
+static const int LISTED = 1024;
+static void see(People& w, int me) {
+    const Columns& c = w.c; Worker& m = w.workers[me];
+    m.due.resize(std::max<size_t>(m.due.size(), LISTED + 32)), m.rest.resize(LISTED + 32);
+    for (int from; (from = w.next.fetch_add(LISTED)) < w.n();) {
+        int due = list_due(w, from, std::min(from + LISTED, w.n()), w.s.sight, m.due.data()), rest = 0;
+        for (int half = 0; half < 2; half++) {  // four points for all, then twelve for the rest, in full registers
+            const vector<int>& list = half ? m.rest : m.due;
+            int count = half ? rest : due;
+            rest = 0;
+            for (int k = 0; k < count; k += 16) {
+                I slots = load(&list[k]);
+                M wanted = first(count - k);
+                if (!half) wanted &= ~(gather(c.state, slots) == WAITING);
+                M hidden = half ? surely_hidden(w, slots, 0, 4) | surely_hidden(w, slots, 1, 4) | surely_hidden(w, slots, 3, 4)
+                                : surely_hidden(w, slots, 2, 4);
+                put(c.visible, slots, wanted & hidden, I(0));
+                M open = wanted & ~hidden;
+                pack(&m.rest[rest], open, slots), rest += __builtin_popcount(open);
+            }
+            for (int k = 0; k < 16; k++) m.rest[rest + k] = rest ? m.rest[rest - 1] : 0;
+        }
+        for (int k = 0; k < rest; k++) {
+            int i = m.rest[k];
             c.visible[i] = in_sight(w, c.x[i], c.y[i], c.gx[i], c.gy[i]);
+        }
+    }
 }
 static void count_prices(People& w) {
     size_t tiles = w.blocked.size();
@@ -263,30 +522,42 @@ static void make_field(People& w, int goal) {  // Dial's algorithm
 static void choose_prices(People& w, int64_t tick) {
     for (int d = 0; d < w.D(); d++) w.chosen[d] = tick % w.s.every >= w.turns[d];
 }
-static void follow_paths(People& w) {
-    const Columns& c = w.c;
-    int columns = (int)w.s.columns;
+static void follow_crowds(People& w) {  // prices, and the fields that change over to them in this step
     if (w.s.tick % w.s.every == 0) count_prices(w);
     choose_prices(w, w.s.tick);
     for (int d = 0; d < w.D(); d++) if (w.turns[d] == w.s.tick % w.s.every) make_field(w, d);
-    for (int i = 0; i < w.n(); i++) {
-        if ((w.s.tick + c.id[i]) % w.s.paths) continue;
-        float x = c.x[i], y = c.y[i];
-        if (c.visible[i]) {
-            float dx = c.gx[i] - x, dy = c.gy[i] - y, length = root(dx * dx + dy * dy);
-            if (!(length <= 0)) c.hx[i] = dx / length, c.hy[i] = dy / length;
-            continue;
+}
+static void take_headings(People& w, int me) {
+    const Columns& c = w.c; const Rules& r = w.r; Worker& m = w.workers[me];
+    static const I across = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, -1, -1, -1, 0, 1, 1);
+    static const I down = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, 0, 1, 1, 1, 0);
+    int columns = (int)w.s.columns, tiles = (int)w.blocked.size(), end = share(w.n(), me + 1, w.threads);
+    m.due.resize(std::max<size_t>(m.due.size(), LISTED + 32));
+    for (int from = share(w.n(), me, w.threads); from < end; from += LISTED) {
+        int due = list_due(w, from, std::min(from + LISTED, end), w.s.paths, m.due.data());
+        for (int k = 0; k < due; k += 16) {
+            I slots = load(&m.due[k]), goal = gather(c.goal, slots), visible = gather(c.visible, slots);
+            M wanted = first(due - k), straight = visible > 0;
+            F x = gather(c.x, slots), y = gather(c.y, slots), to_x = gather(c.gx, slots), to_y = gather(c.gy, slots);
+            M none = 0;
+            if (straight != 0xffff) {
+                I column = to_int(x * r.inv_tile), row = to_int(y * r.inv_tile), field = goal * tiles;
+                I step = gather(w.direction.data(), field + row * columns + column);
+                column = column + I(_mm512_permutexvar_epi32(step.v, across.v)), row = row + I(_mm512_permutexvar_epi32(step.v, down.v));
+                I then = gather(w.direction.data(), field + row * columns + column);
+                F half_x = to_float(I(_mm512_permutexvar_epi32(then.v, across.v))) * .5f;
+                F half_y = to_float(I(_mm512_permutexvar_epi32(then.v, down.v))) * .5f;
+                F path_x = (to_float(column) + .5f + half_x) * r.tile, path_y = (to_float(row) + .5f + half_y) * r.tile;
+                if (M arrived = step == ARRIVED)
+                    path_x = select(arrived, gather(w.point_x.data(), goal), path_x), path_y = select(arrived, gather(w.point_y.data(), goal), path_y);
+                none = step == UNREACHABLE;
+                to_x = select(straight, to_x, path_x), to_y = select(straight, to_y, path_y);
+            }
+            F dx = to_x - x, dy = to_y - y, length = root(dx * dx + dy * dy);
+            M at = length <= 0.f;
+            wanted &= ~(straight & at), none = ~straight & (none | at);
+            put(c.hx, slots, wanted, select(none, F(0.f), dx / length)), put(c.hy, slots, wanted, select(none, F(0.f), dy / length));
         }
-        const u8* field = w.direction.data() + (size_t)c.goal[i] * w.blocked.size();
-        int column = to_int(x * w.r.inv_tile), row = to_int(y * w.r.inv_tile), step = field[row * columns + column];
-        column += DX[step], row += DY[step];
-        int then = field[row * columns + column];
-        float to_x = (to_float(column) + .5f + to_float(DX[then]) * .5f) * w.r.tile;
-        float to_y = (to_float(row) + .5f + to_float(DY[then]) * .5f) * w.r.tile;
-        if (step == ARRIVED) to_x = w.point_x[c.goal[i]], to_y = w.point_y[c.goal[i]];
-        float dx = to_x - x, dy = to_y - y, length = root(dx * dx + dy * dy);
-        bool none = step == UNREACHABLE || length <= 0;
-        c.hx[i] = none ? 0 : dx / length, c.hy[i] = none ? 0 : dy / length;
     }
 }
 
@@ -296,21 +567,32 @@ static inline bool is_outside(const People& w, int i) {
     float dx = w.c.gx[i] - w.point_x[w.c.goal[i]], dy = w.c.gy[i] - w.point_y[w.c.goal[i]];
     return dx * dx + dy * dy <= 0;
 }
-static void admit(People& w) {
-    const Columns& c = w.c;
-    vector<int> held(w.D()), queued(w.D()); vector<int64_t> front(w.D(), INT64_MAX);
-    for (int i = 0; i < w.n(); i++) {
-        int goal = c.goal[i];
-        if (c.state[i] == QUEUING) {
-            float dx = w.point_x[goal] - c.x[i], dy = w.point_y[goal] - c.y[i];
-            queued[goal]++;
-            front[goal] = std::min(front[goal], (int64_t)to_int(least(dx * dx + dy * dy, 2147483520.f)) << 32 | (u32)c.id[i]);
-        } else if (c.state[i] == WAITING || !is_outside(w, i)) held[goal]++;
+static void count_people(People& w, int me) {
+    const Columns& c = w.c; Worker& m = w.workers[me];
+    int end = share(w.n(), me + 1, w.threads);
+    m.held.assign(w.D(), 0), m.queued.assign(w.D(), 0), m.front.assign(w.D(), INT64_MAX);
+    for (int i = share(w.n(), me, w.threads); i < end; i += 16) {
+        I goals = load(c.goal + i), state = load(c.state + i);
+        F dx = load(c.gx + i) - gather(w.point_x.data(), goals), dy = load(c.gy + i) - gather(w.point_y.data(), goals);
+        M counted = ((state == WAITING) | (state == QUEUING) | (dx * dx + dy * dy > 0.f)) & first(end - i);
+        for (u32 left = counted; left; left &= left - 1) {
+            int k = i + __builtin_ctz(left), goal = c.goal[k];
+            if (c.state[k] != QUEUING) { m.held[goal]++; continue; }
+            float dx = w.point_x[goal] - c.x[k], dy = w.point_y[goal] - c.y[k];
+            int64_t far = (int64_t)to_int(least(dx * dx + dy * dy, 2147483520.f)) << 32 | (u32)c.id[k];
+            m.queued[goal]++, m.front[goal] = std::min(m.front[goal], far);
+        }
     }
+}
+static void admit(People& w) {
+    w.nearest_sq = w.r.arrive_sq * 16;
     for (int d = 0; d < w.D(); d++) {
-        int left = w.capacity[d] - held[d];
-        w.opens[d] = queued[d] <= left ? -2 : left > 0 ? (int)(front[d] & 0x7fffffff) : -1;
-        w.reach_sq[d] = (float)(w.capacity[d] > 0 ? w.capacity[d] + queued[d] : 0) * w.r.disc;
+        int held = 0, queued = 0; int64_t front = INT64_MAX;
+        for (const Worker& m : w.workers) held += m.held[d], queued += m.queued[d], front = std::min(front, m.front[d]);
+        int left = w.capacity[d] - held;
+        w.opens[d] = queued <= left ? -2 : left > 0 ? (int)(front & 0x7fffffff) : -1;
+        w.reach_sq[d] = (float)(w.capacity[d] > 0 ? w.capacity[d] + queued : 0) * w.r.disc;
+        w.nearest_sq = std::max(w.nearest_sq, w.reach_sq[d]);
     }
 }
 static int owner_of(const People& w, int number) {
@@ -374,82 +656,143 @@ static void choose_place(People& w, int i) {
 
 // --- move ----------------------------------------------------------------------------------------------------------------------
 
-static void walk(People& w, int i) {
+static void choose(People& w, int i, bool leaves, bool tires) {
+    if (leaves || (tires && !w.fixed[w.c.goal[i]])) choose_by_route(w, i, !leaves);
+    else if (w.c.state[i] == QUEUING && (w.opens[w.c.goal[i]] == -2 || w.opens[w.c.goal[i]] == w.c.id[i])) choose_place(w, i);
+}
+static inline void walk(People& w, int i, M living) {
     const Rules& r = w.r; const Columns& c = w.c;
-    int id = c.id[i], state = c.state[i]; float timer = c.timer[i], x = c.x[i], y = c.y[i];
-    if (state == WAITING) {
-        timer -= r.dt;
-        if (timer <= 0) choose_by_route(w, i, false), state = WALKING, timer = 0;
-    } else {
-        bool held = state == STUCK || state == CREEPING;
-        if (held && timer >= r.patience && chance(id, w.tire_key) < r.tires && !w.fixed[c.goal[i]]) choose_by_route(w, i, true);
-        else if (state == QUEUING && (w.opens[c.goal[i]] == -2 || w.opens[c.goal[i]] == id)) choose_place(w, i);
-        float reach_sq = is_outside(w, i) ? w.reach_sq[c.goal[i]] : 0, dx = c.gx[i] - x, dy = c.gy[i] - y, d2 = dx * dx + dy * dy;
-        if (state == QUEUING) state = WALKING;
-        if (reach_sq > 0) { if (d2 < reach_sq) state = QUEUING, timer = 0; }
-        else if (d2 < (held ? r.arrive_sq * 16 : r.arrive_sq)) state = WAITING, timer = r.wait;
+    I id = load(c.id + i), state = load(c.state + i); F timer = load(c.timer + i), x = load(c.x + i), y = load(c.y + i);
+    M waits = state == WAITING, queues = state == QUEUING, held = (state == STUCK) | (state == CREEPING);
+    M leaves = waits & (timer - r.dt <= 0.f), tires = 0;
+    if (held) tires = held & (timer >= r.patience) & (chance(id, w.tire_key) < r.tires);
+    for (u32 left = (leaves | queues | tires) & living; left; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        choose(w, i + lane, leaves >> lane & 1, tires >> lane & 1);
     }
-    bool still = state == WAITING || state == QUEUING, stuck = state == STUCK || state == CREEPING;
-    float hx = c.hx[i], hy = c.hy[i], speed = c.speed[i], wx = r.push * c.ax[i], wy = r.push * c.ay[i];
-    if (!still) wx += hx, wy += hy;
-    bool slow = wx * hx + wy * hy < (state == CREEPING ? .75f : .5f);
-    wx *= speed, wy *= speed;
-    if (stuck) wx += r.wiggle * chance(id, w.wiggle_x), wy += r.wiggle * chance(id, w.wiggle_y);
-    float limit = speed * (stuck ? r.stuck_top_factor : r.top_factor), length = root(wx * wx + wy * wy);
-    if (length > limit) wx *= limit / length, wy *= limit / length;
-    float vx = c.vx[i] + (wx - c.vx[i]) * r.follow, vy = c.vy[i] + (wy - c.vy[i]) * r.follow, to_x, to_y;
+    F to_goal_x = load(c.gx + i) - x, to_goal_y = load(c.gy + i) - y, d2 = to_goal_x * to_goal_x + to_goal_y * to_goal_y;
+    timer = select(waits, timer - r.dt, timer), timer = select(leaves, F(0.f), timer);
+    state = select(leaves | queues, I(WALKING), state);
+    if (M near = (d2 < w.nearest_sq) & M(~waits)) {
+        I goal = load(c.goal + i);
+        F px = load(c.gx + i) - gather(w.point_x.data(), goal), py = load(c.gy + i) - gather(w.point_y.data(), goal);
+        F reach_sq = select(px * px + py * py <= 0.f, gather(w.reach_sq.data(), goal), F(0.f));
+        M outside = reach_sq > 0.f, joins = near & (d2 < reach_sq);
+        M arrives = near & M(~outside) & (d2 < select(held, F(r.arrive_sq * 16), F(r.arrive_sq)));
+        timer = select(arrives, F(r.wait), select(joins, F(0.f), timer));
+        state = select(arrives, I(WAITING), select(joins, I(QUEUING), state));
+    }
+    M still = (state == WAITING) | (state == QUEUING), stuck = (state == STUCK) | (state == CREEPING);
+    F hx = load(c.hx + i), hy = load(c.hy + i), speed = load(c.speed + i);
+    F wx = r.push * load(c.ax + i), wy = r.push * load(c.ay + i);
+    wx = select(still, wx, wx + hx), wy = select(still, wy, wy + hy);
+    M slow = wx * hx + wy * hy < select(state == CREEPING, F(.75f), F(.5f));
+    wx = wx * speed, wy = wy * speed;
+    F limit = speed * r.top_factor;
+    if (stuck) {
+        wx = select(stuck, wx + r.wiggle * chance(id, w.wiggle_x), wx), wy = select(stuck, wy + r.wiggle * chance(id, w.wiggle_y), wy);
+        limit = select(stuck, speed * r.stuck_top_factor, limit);
+    }
+    F length = root(wx * wx + wy * wy), cut = limit / length;
+    M over = length > limit;
+    wx = select(over, wx * cut, wx), wy = select(over, wy * cut, wy);
+    F vx = load(c.vx + i), vy = load(c.vy + i), to_x = 0.f, to_y = 0.f;
+    vx = vx + (wx - vx) * r.follow, vy = vy + (wy - vy) * r.follow;
     slide(w, x, y, r.dt * vx, r.dt * vy, to_x, to_y);
-    float along = (to_x - x) * hx + (to_y - y) * hy;
-    c.vx[i] = to_x != x ? vx : 0, c.vy[i] = to_y != y ? vy : 0, c.x[i] = to_x, c.y[i] = to_y;
-    if (!still) {
-        timer = along < .25f * speed * r.dt ? least(2 * r.patience, timer + r.dt) : most(0, timer - 2 * r.dt);
-        bool held = state == WALKING ? timer > r.patience : timer > 0;
-        state = held ? slow ? CREEPING : STUCK : WALKING;
-    }
-    c.state[i] = state, c.timer[i] = timer;
+    F along = (to_x - x) * hx + (to_y - y) * hy;
+    store(c.vx + i, living, select(to_x != x, vx, F(0.f))), store(c.vy + i, living, select(to_y != y, vy, F(0.f)));
+    store(c.x + i, living, to_x), store(c.y + i, living, to_y);
+    F counted = select(along < F(.25f) * speed * r.dt, least(F(2 * r.patience), timer + r.dt), most(F(0.f), timer - 2 * r.dt));
+    M held_up = ((state == WALKING) & (counted > r.patience)) | (M(~(state == WALKING)) & (counted > 0.f));
+    store(c.state + i, living, select(still, state, select(held_up, select(slow, I(CREEPING), I(STUCK)), I(WALKING))));
+    store(c.timer + i, living, select(still, timer, counted));
+}
+static void move(People& w, int me) {
+    for (int end = share(w.n(), me + 1, w.threads), i = share(w.n(), me, w.threads); i < end; i += 16) walk(w, i, first(end - i));
 }
 
 // --- contact ---------------------------------------------------------------------------------------------------------------------
 
-static inline void touch(People& w, int i, int j) {
+// Pairs that may touch in one of the passes are listed once, each pair once. Numbers are those of the order of cells.
+static void list_pairs(People& w, Worker& m, int from, int to) {
+    float near = w.r.reach + (float)(w.s.passes - 1) * 2 * w.r.shift + .01f, near_sq = near * near, beside = near + 2 * w.r.move + .1f;
+    int cell = 0, count = 0;
+    while (w.start[cell + 1] <= from) cell++;
+    for (int k = from; k < to; k++) {
+        while (w.start[cell + 1] <= k) cell++;
+        int row = cell / w.across;
+        float x = w.at_x[k], y = w.at_y[k];
+        int left = std::max(to_int((x - beside) * w.r.inv_cell), 0), right = std::min(to_int((x + beside) * w.r.inv_cell), w.across - 1);
+        int bottom = std::min(to_int((y + beside) * w.r.inv_cell), w.down - 1);
+        for (int q = row; q <= bottom; q++) {
+            int begin = q == row ? k + 1 : w.start[q * w.across + left], end = w.start[q * w.across + right + 1];
+            for (int j = begin; j < end; j += 16) {
+                F dx = load(&w.at_x[j]) - x, dy = load(&w.at_y[j]) - y;
+                M hit = (dx * dx + dy * dy < near_sq) & first(end - j);
+                if (!hit) continue;
+                if (m.pair_i.size() < (size_t)count + 48) m.pair_i.resize(2 * count + 4096), m.pair_j.resize(2 * count + 4096);
+                store(&m.pair_i[count], I(k)), pack(&m.pair_j[count], hit, lanes() + j), count += __builtin_popcount(hit);
+            }
+        }
+    }
+    if (m.pair_i.size() < (size_t)count + 48) m.pair_i.resize(count + 48), m.pair_j.resize(count + 48);
+    for (int k = 0; k < 16; k++) m.pair_i[count + k] = m.pair_j[count + k] = from;  // of no pair
+    m.begin.assign(1, count);
+}
+static inline void touch(People& w, Worker& m, int i, int j, int to) {
     const Rules& r = w.r; const Columns& c = w.c;
-    float dx = c.x[i] - c.x[j], dy = c.y[i] - c.y[j], d2 = dx * dx + dy * dy;
-    if (!(d2 < r.reach_sq)) return;
-    bool both = (c.state[i] == STUCK || c.state[i] == CREEPING) && (c.state[j] == STUCK || c.state[j] == CREEPING);
-    float reach = r.reach * (1 - r.squeeze * most(0, both ? 0 - (c.hx[i] * c.hx[j] + c.hy[i] * c.hy[j]) : 0));
+    float dx = w.at_x[i] - w.at_x[j], dy = w.at_y[i] - w.at_y[j], d2 = dx * dx + dy * dy, reach = r.reach;
+    int a = w.order[i], b = w.order[j];
+    bool both = (c.state[a] == STUCK || c.state[a] == CREEPING) && (c.state[b] == STUCK || c.state[b] == CREEPING);
+    if (both) reach = r.reach * (1 - r.squeeze * most(0, 0 - (c.hx[a] * c.hx[b] + c.hy[a] * c.hy[b])));
     if (!(d2 < reach * reach)) return;
     int tx, ty;
     if (d2 > 0) {
         float d = root(d2), weight = (reach - d) / d * 2048;
         tx = to_int(weight * dx), ty = to_int(weight * dy);
     } else {
-        u32 key = scramble((u32)c.id[i] ^ (u32)c.id[j]);
-        float half = (c.id[i] < c.id[j] ? -r.shift : r.shift) * 4096;
+        u32 key = scramble((u32)c.id[a] ^ (u32)c.id[b]);
+        float half = (c.id[a] < c.id[b] ? -r.shift : r.shift) * 4096;
         tx = to_int(half * chance((int)key, 1)), ty = to_int(half * chance((int)key, 2));
     }
-    w.sum_x[i] += tx, w.sum_y[i] += ty, w.met[i]++, w.sum_x[j] -= tx, w.sum_y[j] -= ty, w.met[j]++;
+    w.sum_x[i] += tx, w.sum_y[i] += ty, w.met[i]++;
+    if (j < to) w.sum_x[j] -= tx, w.sum_y[j] -= ty, w.met[j]++; else m.foreign.push_back({j, tx, ty});
 }
-static void move_apart(People& w, int i) {
-    const Rules& r = w.r; const Columns& c = w.c;
-    float scale = (1.f / 4096) / (1 + r.relax * most(0, to_float(w.met[i]) - 1));
-    float x = to_float(w.sum_x[i]) * scale, y = to_float(w.sum_y[i]) * scale, length = root(x * x + y * y);
-    if (length > r.shift) x *= r.shift / length, y *= r.shift / length;
-    slide(w, c.x[i], c.y[i], x, y, x, y);
-    c.x[i] = x, c.y[i] = y, w.sum_x[i] = w.sum_y[i] = w.met[i] = 0;
-}
-static void contact(People& w) {
+static void contact(People& w, int me) {
+    Worker& m = w.workers[me]; const Rules& r = w.r;
+    int from = share(w.n(), me, w.threads), to = share(w.n(), me + 1, w.threads);
+    for (int k = from; k < to; k += 16) {
+        I slots = load(&w.order[k]);
+        store(&w.at_x[k], first(to - k), gather(w.c.x, slots)), store(&w.at_y[k], first(to - k), gather(w.c.y, slots));
+    }
+    w.barrier.wait();
+    if (w.s.passes) list_pairs(w, m, from, to);
     for (int pass = 0; pass < w.s.passes; pass++) {
-        for (int row = 0; row < w.down; row++)
-            for (int column = 0; column < w.across; column++)
-                for (int k = w.start[row * w.across + column]; k < w.start[row * w.across + column + 1]; k++) {
-                    int last = w.start[row * w.across + std::min(column + 1, w.across - 1) + 1];
-                    for (int m = k + 1; m < last; m++) touch(w, w.order[k], w.order[m]);
-                    if (row + 1 == w.down) continue;
-                    int begin = w.start[(row + 1) * w.across + std::max(column - 1, 0)];
-                    int end = w.start[(row + 1) * w.across + std::min(column + 1, w.across - 1) + 1];
-                    for (int m = begin; m < end; m++) touch(w, w.order[k], w.order[m]);
-                }
-        for (int i = 0; i < w.n(); i++) if (w.met[i]) move_apart(w, i);
+        if (pass) w.barrier.wait();
+        m.foreign.clear();
+        for (int k = 0, count = m.begin[0]; k < count; k += 16) {
+            I i = load(&m.pair_i[k]), j = load(&m.pair_j[k]);
+            F dx = gather(w.at_x.data(), i) - gather(w.at_x.data(), j), dy = gather(w.at_y.data(), i) - gather(w.at_y.data(), j);
+            for (u32 left = (dx * dx + dy * dy < r.reach_sq) & first(count - k); left; left &= left - 1)
+                touch(w, m, m.pair_i[k + __builtin_ctz(left)], m.pair_j[k + __builtin_ctz(left)], to);
+        }
+        w.barrier.wait();
+        for (const Worker& other : w.workers)
+            for (auto [j, tx, ty] : other.foreign) if (&other != &m && j >= from && j < to) w.sum_x[j] -= tx, w.sum_y[j] -= ty, w.met[j]++;
+        for (int k = from; k < to; k += 16) {
+            I met = load(&w.met[k]);
+            M some = (met > 0) & first(to - k);
+            if (!some) continue;
+            F scale = F(1.f / 4096) / (F(1.f) + r.relax * most(F(0.f), to_float(met) - 1.f));
+            F x = to_float(load(&w.sum_x[k])) * scale, y = to_float(load(&w.sum_y[k])) * scale, length = root(x * x + y * y);
+            M far = length > r.shift;
+            x = select(far, x * (r.shift / length), x), y = select(far, y * (r.shift / length), y);
+            slide(w, load(&w.at_x[k]), load(&w.at_y[k]), x, y, x, y);
+            store(&w.at_x[k], some, x), store(&w.at_y[k], some, y);
+            I slots = load(&w.order[k]);
+            put(w.c.x, slots, some, x), put(w.c.y, slots, some, y);
+            store(&w.sum_x[k], some, I(0)), store(&w.sum_y[k], some, I(0)), store(&w.met[k], some, I(0));
+        }
     }
 }
 
@@ -476,26 +819,48 @@ People* people_new(void** p, int threads) {
     w->direction.assign(D * tiles + 16, UNREACHABLE), w->chosen.assign(D, 0), w->opens.assign(D, 0), w->reach_sq.assign(D, 0);
     w->across = (int)ceilf(w->s.columns * w->r.tile * w->r.inv_cell), w->down = (int)ceilf(w->s.rows * w->r.tile * w->r.inv_cell);
     w->cell.assign(w->room, 0), w->order.assign(w->room, 0), w->start.assign(w->across * w->down + 1, 0);
+    w->at_x.assign(w->room, 0), w->at_y.assign(w->room, 0), w->threads = w->barrier.threads = threads;
+    w->counts.assign((size_t)threads * w->across * w->down, 0), w->totals.assign(threads, 0), w->workers.resize(threads);
     w->sum_x.assign(w->room, 0), w->sum_y.assign(w->room, 0), w->met.assign(w->room, 0);
     choose_prices(*w, w->s.tick + w->s.every - 1);  // as the last step left them
     for (int d = 0; d < D; d++) make_field(*w, d);
     return w;
 }
-void people_step(People* w, int steps, float* ms) {  // ms: [STAGES][steps]
-    for (int step = 0; step < steps; step++) {
-        int64_t tick = w->s.tick; int stage = 0;
+void people_step(People* p, int steps, float* ms) {  // ms: [STAGES][steps]
+    People& w = *p;
+    auto work = [&w, steps, ms](int me) {
         auto begin = std::chrono::steady_clock::now();
-        auto note = [&] {
+        int stage = 0;
+        auto note = [&](int step) {  // the end of a stage
+            w.barrier.wait();
             auto now = std::chrono::steady_clock::now();
-            ms[stage++ * steps + step] = std::chrono::duration<float, std::milli>(now - begin).count(), begin = now;
+            if (me == 0) ms[stage++ * steps + step] = std::chrono::duration<float, std::milli>(now - begin).count(), w.next = 0;
+            begin = now;
+            w.barrier.wait();
         };
-        w->goal_key = key_of(w->s.seed, (u32)tick, GOAL), w->tire_key = key_of(w->s.seed, (u32)tick, RECONSIDER);
-        w->wiggle_x = key_of(w->s.seed, (u32)(tick / 30), WIGGLE), w->wiggle_y = scramble(w->wiggle_x);
-        index_agents(*w), note(), interact(*w), note(), see(*w), note(), follow_paths(*w), note(), admit(*w), note();
-        for (int i = 0; i < w->n(); i++) walk(*w, i);
-        note(), contact(*w), note();
-        w->s.tick++;
-    }
+        for (int step = 0; step < steps; step++, stage = 0) {
+            if (me == 0) {
+                w.goal_key = key_of(w.s.seed, (u32)w.s.tick, GOAL), w.tire_key = key_of(w.s.seed, (u32)w.s.tick, RECONSIDER);
+                w.wiggle_x = key_of(w.s.seed, (u32)(w.s.tick / 30), WIGGLE), w.wiggle_y = scramble(w.wiggle_x), w.next = 0;
+            }
+            index_agents(w, me), note(step), interact(w, me), note(step);
+            if (me == w.threads - 1) follow_crowds(w);  // beside the others, who begin with sight
+            if (w.threads == 1) stage = PATHS, note(step), stage = SIGHT;
+            see(w, me), note(step);
+            float crowds = w.threads == 1 ? ms[PATHS * steps + step] : 0;
+            take_headings(w, me), note(step);
+            if (me == 0) ms[PATHS * steps + step] += crowds;
+            count_people(w, me), w.barrier.wait();
+            if (me == 0) admit(w);
+            note(step), move(w, me), note(step), contact(w, me), note(step);
+            if (me == 0) w.s.tick++;
+            w.barrier.wait();
+        }
+    };
+    vector<std::thread> others;
+    for (int k = 1; k < w.threads; k++) others.emplace_back(work, k);
+    work(0);
+    for (auto& other : others) other.join();
 }
 void people_read(const People* w, int* out) {  // int32[17, n], by id
     for (int k = 0; k < COLUMNS; k++)
