@@ -89,7 +89,7 @@ static inline void put(float* p, I at, M m, F a) { _mm512_mask_i32scatter_ps(p, 
 static inline void put(int* p, I at, M m, I a) { _mm512_mask_i32scatter_epi32(p, m, at.v, a.v, 4); }
 static inline void pack(int* p, M m, I a) { store(p, I(_mm512_maskz_compress_epi32(m, a.v))); }
 static inline void pack(float* p, M m, F a) { store(p, F(_mm512_maskz_compress_ps(m, a.v))); }
-static inline M first(int count) { return count >= 16 ? 0xffff : (1u << count) - 1; }
+static inline M first(int count) { return _bzhi_u32(0xffff, count > 16 ? 16 : count); }  // of at least 0
 static inline I lanes() { return _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
 static inline I shifted(I a, int by) { return _mm512_srli_epi32(a.v, by); }
 static inline I scramble(I v) {
@@ -153,7 +153,7 @@ struct Columns {  // `PeopleColumns`
 static const int COLUMNS = 17;
 
 struct Worker {  // working memory of a thread
-    vector<int> due, rest, begin, pair_i, pair_j; vector<float> strip[7], pair[9], found_f[3]; vector<int> found_i[3];
+    vector<int> due, rest, begin, pair_i, pair_j; vector<float> strip[7], pair[6], found_f[3]; vector<int> owner; vector<int> found_i[3];
     vector<std::array<int, 3>> foreign;  // contact terms for an agent of another thread
     vector<int> held, queued; vector<int64_t> front;
 };
@@ -272,16 +272,16 @@ static void index_agents(People& w, int me) {
 // --- interaction -----------------------------------------------------------------------------------------------------------
 
 enum { PX, PY, PVX, PVY, PEX, PEY, NEXT };  // of a strip: what others can observe, in the order of cells
-enum { ME_EX = 6, ME_EY, ME_AT };  // of pairs, after dx, dy, relative velocity, heading of the other
 
 // All pairs of up to sixteen agents, sixteen pairs at a time, then the sums of each agent.
 struct Group { F x, y, vx, vy, ex, ey, speed, nx, ny; };
-static inline void add_pairs(const Rules& r, Worker& m, int count, const float* nx, const float* ny) {
+static inline void add_pairs(const Rules& r, Worker& m, int count, const Group& g) {
     for (int k = 0; k < count; k += 16) {
         F dx = load(&m.pair[0][k]), dy = load(&m.pair[1][k]), cx = load(&m.pair[2][k]), cy = load(&m.pair[3][k]);
-        F ox = load(&m.pair[4][k]), oy = load(&m.pair[5][k]), ex = load(&m.pair[6][k]), ey = load(&m.pair[7][k]);
-        I who = load((const int*)&m.pair[8][k]);
-        F wx = _mm512_permutexvar_ps(who.v, load(nx).v), wy = _mm512_permutexvar_ps(who.v, load(ny).v);
+        F ox = load(&m.pair[4][k]), oy = load(&m.pair[5][k]);
+        I who = load(&m.owner[k]);
+        auto mine = [who](F of) { return F(_mm512_permutexvar_ps(who.v, of.v)); };
+        F ex = mine(g.ex), ey = mine(g.ey), wx = mine(g.nx), wy = mine(g.ny);
         F d = root(dx * dx + dy * dy), near = F(1.f) - d * r.inv_radius, pull = near * near / d;
         F ahead = dx * ex + dy * ey, weight = pull * -4096.f;
         I sx = to_int(weight * dx), sy = to_int(weight * dy);
@@ -340,36 +340,42 @@ static void interact_group(People& w, Worker& m, const int* who, int count, int 
             gather(&strip[PEX][0], at), gather(&strip[PEY][0], at), gather(w.c.speed, slots), 0.f, 0.f};
     F bx = g.vx + F(.1f) * g.speed * g.ex, by = g.vy + F(.1f) * g.speed * g.ey;
     F scale = F(1.f) / root(bx * bx + by * by + 1e-6f);
-    alignas(64) float nx[16], ny[16]; alignas(64) int columns[16];
-    store(nx, bx * scale), store(ny, by * scale);
-    store(columns, to_int(least(most(F(0.f), g.x * r.inv_cell), F((float)(w.across - 1)))));
-    int pairs = 0, begin[17];
+    g.nx = bx * scale, g.ny = by * scale;
+    I column = to_int(least(most(F(0.f), g.x * r.inv_cell), F((float)(w.across - 1))));
+    I left = select(column > 0, column - 1, column), right = least(column + 2, I(w.across));
+    alignas(64) int from[3][16], to[3][16]; int pairs = 0, begin[17], room = 0;
+    for (int q = 0; q < 3; q++) {
+        bool inside = row + q > 0 && row + q - 1 < w.down;
+        const int* start = &w.start[inside ? (row + q - 1) * w.across : 0];
+        store(from[q], inside ? gather(start, left) - base : I(0)), store(to[q], inside ? gather(start, right) - base : I(0));
+    }
     for (int k = 0; k < count; k++) {
-        int own = who[k] - base, left = std::max(columns[k] - 1, 0), right = std::min(columns[k] + 2, w.across);
-        float x = strip[PX][own], y = strip[PY][own], vx = strip[PVX][own], vy = strip[PVY][own];
-        F ex = strip[PEX][own], ey = strip[PEY][own];
+        for (int q = 0; q < 3; q++) room += to[q][k] - from[q][k];
+    }
+    if (m.owner.size() < (size_t)room + 64) {
+        m.owner.resize(2 * room + 64);
+        for (auto& each : m.pair) each.resize(2 * room + 64);
+        for (auto& each : m.found_f) each.resize(2 * room + 64);
+        for (auto& each : m.found_i) each.resize(2 * room + 64);
+    }
+    float* pair[6]; const float* other[6]; int* owner = m.owner.data();
+    for (int k = 0; k < 6; k++) pair[k] = m.pair[k].data(), other[k] = strip[k].data();
+    for (int k = 0; k < count; k++) {
+        int own = who[k] - base;
+        F x = other[PX][own], y = other[PY][own], vx = other[PVX][own], vy = other[PVY][own];
         begin[k] = pairs;
-        for (int q = std::max(row - 1, 0); q < std::min(row + 2, w.down); q++) {
-            int from = w.start[q * w.across + left] - base, to = w.start[q * w.across + right] - base;
-            for (int j = from; j < to; j += 16) {
-                F dx = load(&strip[PX][j]) - x, dy = load(&strip[PY][j]) - y, d2 = dx * dx + dy * dy;
-                M near = (d2 < r.radius_sq) & (d2 > 0.f) & first(to - j);  // at the same place a pair adds nothing
-                if (!near) continue;
-                if (m.pair[0].size() < (size_t)pairs + 64) {
-                    for (auto& each : m.pair) each.resize(2 * pairs + 64);
-                    for (auto& each : m.found_f) each.resize(2 * pairs + 64);
-                    for (auto& each : m.found_i) each.resize(2 * pairs + 64);
-                }
-                pack(&m.pair[0][pairs], near, dx), pack(&m.pair[1][pairs], near, dy);
-                pack(&m.pair[2][pairs], near, F(vx) - load(&strip[PVX][j])), pack(&m.pair[3][pairs], near, F(vy) - load(&strip[PVY][j]));
-                pack(&m.pair[4][pairs], near, load(&strip[PEX][j])), pack(&m.pair[5][pairs], near, load(&strip[PEY][j]));
-                store(&m.pair[6][pairs], ex), store(&m.pair[7][pairs], ey), store((int*)&m.pair[8][pairs], I(k));
-                pairs += __builtin_popcount(near);
+        for (int q = 0; q < 3; q++)
+            for (int j = from[q][k]; j < to[q][k]; j += 16) {
+                F dx = load(other[PX] + j) - x, dy = load(other[PY] + j) - y, d2 = dx * dx + dy * dy;
+                M near = (d2 < r.radius_sq) & (d2 > 0.f) & first(to[q][k] - j);  // at the same place a pair adds nothing
+                pack(pair[0] + pairs, near, dx), pack(pair[1] + pairs, near, dy);
+                pack(pair[2] + pairs, near, vx - load(other[PVX] + j)), pack(pair[3] + pairs, near, vy - load(other[PVY] + j));
+                pack(pair[4] + pairs, near, load(other[PEX] + j)), pack(pair[5] + pairs, near, load(other[PEY] + j));
+                store(owner + pairs, I(k)), pairs += __builtin_popcount(near);
             }
-        }
     }
     for (int k = count; k < 17; k++) begin[k] = pairs;
-    add_pairs(r, m, pairs, nx, ny);
+    add_pairs(r, m, pairs, g);
     I sums[3] = {0, 0, 0}; F rooms[3] = {1e6f, 1e6f, 1e6f};
     for (int kind = 0; kind < 3; kind++) {
         I each[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -716,25 +722,34 @@ static void move(People& w, int me) {
 // Pairs that may touch in one of the passes are listed once, each pair once. Numbers are those of the order of cells.
 static void list_pairs(People& w, Worker& m, int from, int to) {
     float near = w.r.reach + (float)(w.s.passes - 1) * 2 * w.r.shift + .01f, near_sq = near * near, beside = near + 2 * w.r.move + .1f;
-    int cell = 0, count = 0;
-    while (w.start[cell + 1] <= from) cell++;
-    for (int k = from; k < to; k++) {
-        while (w.start[cell + 1] <= k) cell++;
-        int row = cell / w.across;
-        float x = w.at_x[k], y = w.at_y[k];
-        int left = std::max(to_int((x - beside) * w.r.inv_cell), 0), right = std::min(to_int((x + beside) * w.r.inv_cell), w.across - 1);
-        int bottom = std::min(to_int((y + beside) * w.r.inv_cell), w.down - 1);
-        for (int q = row; q <= bottom; q++) {
-            int begin = q == row ? k + 1 : w.start[q * w.across + left], end = w.start[q * w.across + right + 1];
-            for (int j = begin; j < end; j += 16) {
-                F dx = load(&w.at_x[j]) - x, dy = load(&w.at_y[j]) - y;
-                M hit = (dx * dx + dy * dy < near_sq) & first(end - j);
-                if (!hit) continue;
-                if (m.pair_i.size() < (size_t)count + 48) m.pair_i.resize(2 * count + 4096), m.pair_j.resize(2 * count + 4096);
-                store(&m.pair_i[count], I(k)), pack(&m.pair_j[count], hit, lanes() + j), count += __builtin_popcount(hit);
+    int count = 0, row = 0;
+    while (w.start[(row + 1) * w.across] <= from && row + 1 < w.down) row++;
+    const float *at_x = w.at_x.data(), *at_y = w.at_y.data();
+    for (; row < w.down && w.start[row * w.across] < to; row++)
+        for (int k = std::max(w.start[row * w.across], from), end = std::min(w.start[(row + 1) * w.across], to); k < end; k += 16) {
+            alignas(64) int first_j[2][16], last_j[2][16];
+            int room = 0, some = std::min(16, end - k);
+            F x = load(at_x + k);
+            I left = to_int(most(F(0.f), (x - beside) * w.r.inv_cell));
+            I right = least(to_int((x + beside) * w.r.inv_cell) + 1, I(w.across));
+            const int* start = &w.start[row * w.across];
+            bool inside = row + 1 < w.down;
+            store(first_j[0], lanes() + (k + 1)), store(last_j[0], gather(start, right));
+            store(first_j[1], inside ? gather(start + w.across, left) : I(0));
+            store(last_j[1], inside ? gather(start + w.across, right) : I(0));
+            for (int lane = 0; lane < some; lane++) room += last_j[0][lane] - first_j[0][lane] + last_j[1][lane] - first_j[1][lane];
+            if (m.pair_i.size() < (size_t)(count + room + 48)) m.pair_i.resize(2 * (count + room) + 48), m.pair_j.resize(m.pair_i.size());
+            int *pair_i = m.pair_i.data(), *pair_j = m.pair_j.data();
+            for (int lane = 0; lane < some; lane++) {
+                F x = at_x[k + lane], y = at_y[k + lane];
+                for (int q = 0; q < 2; q++)
+                    for (int j = first_j[q][lane]; j < last_j[q][lane]; j += 16) {
+                        F dx = load(at_x + j) - x, dy = load(at_y + j) - y;
+                        M hit = (dx * dx + dy * dy < near_sq) & first(last_j[q][lane] - j);
+                        store(pair_i + count, I(k + lane)), pack(pair_j + count, hit, lanes() + j), count += __builtin_popcount(hit);
+                    }
             }
         }
-    }
     if (m.pair_i.size() < (size_t)count + 48) m.pair_i.resize(count + 48), m.pair_j.resize(count + 48);
     for (int k = 0; k < 16; k++) m.pair_i[count + k] = m.pair_j[count + k] = from;  // of no pair
     m.begin.assign(1, count);
