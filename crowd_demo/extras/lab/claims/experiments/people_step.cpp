@@ -153,7 +153,7 @@ struct Columns {  // `PeopleColumns`
 static const int COLUMNS = 17;
 
 struct Worker {  // working memory of a thread
-    vector<int> due, rest, begin, pair_i, pair_j; vector<float> strip[7], pair[6], found_f[3]; vector<int> owner; vector<int> found_i[3];
+    vector<int> due, rest, begin, pair_i, pair_j; vector<float> strip[2], records, pair[2], found_f[3]; vector<int> owner, other; vector<int> found_i[3];
     vector<std::array<int, 3>> foreign;  // contact terms for an agent of another thread
     vector<int> held, queued; vector<int64_t> front;
 };
@@ -271,17 +271,43 @@ static void index_agents(People& w, int me) {
 
 // --- interaction -----------------------------------------------------------------------------------------------------------
 
-enum { PX, PY, PVX, PVY, PEX, PEY, NEXT };  // of a strip: what others can observe, in the order of cells
+// What others can observe, in the order of cells: positions, and {velocity, heading} of each agent beside each other.
+static inline void read_records(const float* records, const int* at, F out[4]) {  // of sixteen agents
+    F four[4] = {0.f, 0.f, 0.f, 0.f};
+    for (int k = 0; k < 4; k++) {
+        auto record = [&](int lane) { return _mm_loadu_ps(records + 4 * at[4 * lane + k]); };
+        __m512 all = _mm512_castps128_ps512(record(0));
+        all = _mm512_insertf32x4(all, record(1), 1), all = _mm512_insertf32x4(all, record(2), 2);
+        four[k] = _mm512_insertf32x4(all, record(3), 3);
+    }
+    __m512 a = _mm512_unpacklo_ps(four[0].v, four[1].v), b = _mm512_unpackhi_ps(four[0].v, four[1].v);
+    __m512 c = _mm512_unpacklo_ps(four[2].v, four[3].v), d = _mm512_unpackhi_ps(four[2].v, four[3].v);
+    out[0] = _mm512_shuffle_ps(a, c, 0x44), out[1] = _mm512_shuffle_ps(a, c, 0xee);
+    out[2] = _mm512_shuffle_ps(b, d, 0x44), out[3] = _mm512_shuffle_ps(b, d, 0xee);
+}
+static inline void write_records(float* records, F vx, F vy, F ex, F ey) {
+    __m512 a = _mm512_unpacklo_ps(vx.v, vy.v), b = _mm512_unpackhi_ps(vx.v, vy.v);
+    __m512 c = _mm512_unpacklo_ps(ex.v, ey.v), d = _mm512_unpackhi_ps(ex.v, ey.v);
+    __m512 four[4] = {_mm512_shuffle_ps(a, c, 0x44), _mm512_shuffle_ps(a, c, 0xee), _mm512_shuffle_ps(b, d, 0x44),
+                      _mm512_shuffle_ps(b, d, 0xee)};
+    for (int k = 0; k < 4; k++) {
+        _mm_storeu_ps(records + 4 * k, _mm512_extractf32x4_ps(four[k], 0));
+        _mm_storeu_ps(records + 4 * k + 16, _mm512_extractf32x4_ps(four[k], 1));
+        _mm_storeu_ps(records + 4 * k + 32, _mm512_extractf32x4_ps(four[k], 2));
+        _mm_storeu_ps(records + 4 * k + 48, _mm512_extractf32x4_ps(four[k], 3));
+    }
+}
 
 // All pairs of up to sixteen agents, sixteen pairs at a time, then the sums of each agent.
 struct Group { F x, y, vx, vy, ex, ey, speed, nx, ny; };
 static inline void add_pairs(const Rules& r, Worker& m, int count, const Group& g) {
     for (int k = 0; k < count; k += 16) {
-        F dx = load(&m.pair[0][k]), dy = load(&m.pair[1][k]), cx = load(&m.pair[2][k]), cy = load(&m.pair[3][k]);
-        F ox = load(&m.pair[4][k]), oy = load(&m.pair[5][k]);
+        F dx = load(&m.pair[0][k]), dy = load(&m.pair[1][k]), record[4] = {dx, dx, dx, dx};
         I who = load(&m.owner[k]);
+        read_records(m.records.data(), &m.other[k], record);
         auto mine = [who](F of) { return F(_mm512_permutexvar_ps(who.v, of.v)); };
-        F ex = mine(g.ex), ey = mine(g.ey), wx = mine(g.nx), wy = mine(g.ny);
+        F ex = mine(g.ex), ey = mine(g.ey), wx = mine(g.nx), wy = mine(g.ny), cx = mine(g.vx) - record[0], cy = mine(g.vy) - record[1];
+        F ox = record[2], oy = record[3];
         F d = root(dx * dx + dy * dy), near = F(1.f) - d * r.inv_radius, pull = near * near / d;
         F ahead = dx * ex + dy * ey, weight = pull * -4096.f;
         I sx = to_int(weight * dx), sy = to_int(weight * dy);
@@ -335,9 +361,11 @@ static inline void finish(People& w, const Group& me, const I* s, const F* room_
 static void interact_group(People& w, Worker& m, const int* who, int count, int base, int row) {
     const Rules& r = w.r;
     I at = load(who) - base, slots = gather(w.order.data(), load(who));
-    const vector<float>* strip = m.strip;
-    Group g{gather(&strip[PX][0], at), gather(&strip[PY][0], at), gather(&strip[PVX][0], at), gather(&strip[PVY][0], at),
-            gather(&strip[PEX][0], at), gather(&strip[PEY][0], at), gather(w.c.speed, slots), 0.f, 0.f};
+    alignas(64) int own[16];
+    F record[4] = {0.f, 0.f, 0.f, 0.f};
+    store(own, at), read_records(m.records.data(), own, record);
+    Group g{gather(m.strip[0].data(), at), gather(m.strip[1].data(), at), record[0], record[1], record[2], record[3],
+            gather(w.c.speed, slots), 0.f, 0.f};
     F bx = g.vx + F(.1f) * g.speed * g.ex, by = g.vy + F(.1f) * g.speed * g.ey;
     F scale = F(1.f) / root(bx * bx + by * by + 1e-6f);
     g.nx = bx * scale, g.ny = by * scale;
@@ -353,27 +381,25 @@ static void interact_group(People& w, Worker& m, const int* who, int count, int 
         for (int q = 0; q < 3; q++) room += to[q][k] - from[q][k];
     }
     if (m.owner.size() < (size_t)room + 64) {
-        m.owner.resize(2 * room + 64);
+        m.owner.resize(2 * room + 64), m.other.resize(2 * room + 64);
         for (auto& each : m.pair) each.resize(2 * room + 64);
         for (auto& each : m.found_f) each.resize(2 * room + 64);
         for (auto& each : m.found_i) each.resize(2 * room + 64);
     }
-    float* pair[6]; const float* other[6]; int* owner = m.owner.data();
-    for (int k = 0; k < 6; k++) pair[k] = m.pair[k].data(), other[k] = strip[k].data();
+    float *pair_x = m.pair[0].data(), *pair_y = m.pair[1].data(); int *owner = m.owner.data(), *other = m.other.data();
+    const float *px = m.strip[0].data(), *py = m.strip[1].data();
     for (int k = 0; k < count; k++) {
-        int own = who[k] - base;
-        F x = other[PX][own], y = other[PY][own], vx = other[PVX][own], vy = other[PVY][own];
+        F x = px[own[k]], y = py[own[k]];
         begin[k] = pairs;
         for (int q = 0; q < 3; q++)
             for (int j = from[q][k]; j < to[q][k]; j += 16) {
-                F dx = load(other[PX] + j) - x, dy = load(other[PY] + j) - y, d2 = dx * dx + dy * dy;
+                F dx = load(px + j) - x, dy = load(py + j) - y, d2 = dx * dx + dy * dy;
                 M near = (d2 < r.radius_sq) & (d2 > 0.f) & first(to[q][k] - j);  // at the same place a pair adds nothing
-                pack(pair[0] + pairs, near, dx), pack(pair[1] + pairs, near, dy);
-                pack(pair[2] + pairs, near, vx - load(other[PVX] + j)), pack(pair[3] + pairs, near, vy - load(other[PVY] + j));
-                pack(pair[4] + pairs, near, load(other[PEX] + j)), pack(pair[5] + pairs, near, load(other[PEY] + j));
+                pack(pair_x + pairs, near, dx), pack(pair_y + pairs, near, dy), pack(other + pairs, near, lanes() + j);
                 store(owner + pairs, I(k)), pairs += __builtin_popcount(near);
             }
     }
+    store(other + pairs, I(0));
     for (int k = count; k < 17; k++) begin[k] = pairs;
     add_pairs(r, m, pairs, g);
     I sums[3] = {0, 0, 0}; F rooms[3] = {1e6f, 1e6f, 1e6f};
@@ -412,14 +438,16 @@ static void interact(People& w, int me) {
         m.begin[last - row] = listed;
         if (top == last) continue;
         int base = w.start[std::max(top - 1, 0) * w.across], stop = w.start[std::min(bottom + 1, w.down) * w.across];
-        for (int k = 0; k < 6; k++) if (m.strip[k].size() < (size_t)(stop - base + 32)) m.strip[k].resize(2 * (stop - base) + 32);
+        if (m.strip[0].size() < (size_t)(stop - base + 32)) {
+            for (auto& each : m.strip) each.resize(2 * (stop - base) + 32);
+            m.records.resize(4 * m.strip[0].size());
+        }
         for (int k = base; k < stop; k += 16) {
             I slots = load(&w.order[k]), state = gather(w.c.state, slots);
             M still = (state == WAITING) | (state == QUEUING);
-            store(&m.strip[PX][k - base], gather(w.c.x, slots)), store(&m.strip[PY][k - base], gather(w.c.y, slots));
-            store(&m.strip[PVX][k - base], gather(w.c.vx, slots)), store(&m.strip[PVY][k - base], gather(w.c.vy, slots));
-            store(&m.strip[PEX][k - base], select(still, F(0.f), gather(w.c.hx, slots)));
-            store(&m.strip[PEY][k - base], select(still, F(0.f), gather(w.c.hy, slots)));
+            store(&m.strip[0][k - base], gather(w.c.x, slots)), store(&m.strip[1][k - base], gather(w.c.y, slots));
+            write_records(&m.records[4 * (k - base)], gather(w.c.vx, slots), gather(w.c.vy, slots),
+                          select(still, F(0.f), gather(w.c.hx, slots)), select(still, F(0.f), gather(w.c.hy, slots)));
         }
         for (int q = row; q < last; q++)
             for (int k = m.begin[q - row]; k < m.begin[q - row + 1]; k += 16) {
@@ -740,13 +768,17 @@ static void list_pairs(People& w, Worker& m, int from, int to) {
             for (int lane = 0; lane < some; lane++) room += last_j[0][lane] - first_j[0][lane] + last_j[1][lane] - first_j[1][lane];
             if (m.pair_i.size() < (size_t)(count + room + 48)) m.pair_i.resize(2 * (count + room) + 48), m.pair_j.resize(m.pair_i.size());
             int *pair_i = m.pair_i.data(), *pair_j = m.pair_j.data();
-            for (int lane = 0; lane < some; lane++) {
-                F x = at_x[k + lane], y = at_y[k + lane];
+            for (int lane = 0; lane < some; lane++) {  // eight at a time, as a row has few
+                __m256 x = _mm256_set1_ps(at_x[k + lane]), y = _mm256_set1_ps(at_y[k + lane]), limit = _mm256_set1_ps(near_sq);
                 for (int q = 0; q < 2; q++)
-                    for (int j = first_j[q][lane]; j < last_j[q][lane]; j += 16) {
-                        F dx = load(at_x + j) - x, dy = load(at_y + j) - y;
-                        M hit = (dx * dx + dy * dy < near_sq) & first(last_j[q][lane] - j);
-                        store(pair_i + count, I(k + lane)), pack(pair_j + count, hit, lanes() + j), count += __builtin_popcount(hit);
+                    for (int j = first_j[q][lane]; j < last_j[q][lane]; j += 8) {
+                        __m256 dx = _mm256_sub_ps(_mm256_loadu_ps(at_x + j), x), dy = _mm256_sub_ps(_mm256_loadu_ps(at_y + j), y);
+                        __m256 d2 = _mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy));
+                        __mmask8 hit = _mm256_cmp_ps_mask(d2, limit, _CMP_LT_OQ) & first(last_j[q][lane] - j);
+                        __m256i number = _mm256_add_epi32(_mm512_castsi512_si256(lanes().v), _mm256_set1_epi32(j));
+                        _mm256_storeu_si256((__m256i*)(pair_i + count), _mm256_set1_epi32(k + lane));
+                        _mm256_storeu_si256((__m256i*)(pair_j + count), _mm256_maskz_compress_epi32(hit, number));
+                        count += __builtin_popcount(hit);
                     }
             }
         }
@@ -754,24 +786,34 @@ static void list_pairs(People& w, Worker& m, int from, int to) {
     for (int k = 0; k < 16; k++) m.pair_i[count + k] = m.pair_j[count + k] = from;  // of no pair
     m.begin.assign(1, count);
 }
-static inline void touch(People& w, Worker& m, int i, int j, int to) {
+// Sixteen pairs that overlap by their distance alone; to be added to the sums of both.
+static inline void touch(People& w, Worker& m, const int* i, const int* j, int count, int to) {
     const Rules& r = w.r; const Columns& c = w.c;
-    float dx = w.at_x[i] - w.at_x[j], dy = w.at_y[i] - w.at_y[j], d2 = dx * dx + dy * dy, reach = r.reach;
-    int a = w.order[i], b = w.order[j];
-    bool both = (c.state[a] == STUCK || c.state[a] == CREEPING) && (c.state[b] == STUCK || c.state[b] == CREEPING);
-    if (both) reach = r.reach * (1 - r.squeeze * most(0, 0 - (c.hx[a] * c.hx[b] + c.hy[a] * c.hy[b])));
-    if (!(d2 < reach * reach)) return;
-    int tx, ty;
-    if (d2 > 0) {
-        float d = root(d2), weight = (reach - d) / d * 2048;
-        tx = to_int(weight * dx), ty = to_int(weight * dy);
-    } else {
-        u32 key = scramble((u32)c.id[a] ^ (u32)c.id[b]);
-        float half = (c.id[a] < c.id[b] ? -r.shift : r.shift) * 4096;
-        tx = to_int(half * chance((int)key, 1)), ty = to_int(half * chance((int)key, 2));
+    I at_i = load(i), at_j = load(j), a = gather(w.order.data(), at_i), b = gather(w.order.data(), at_j);
+    F dx = gather(w.at_x.data(), at_i) - gather(w.at_x.data(), at_j), dy = gather(w.at_y.data(), at_i) - gather(w.at_y.data(), at_j);
+    F d2 = dx * dx + dy * dy, reach = r.reach;
+    I one = gather(c.state, a), two = gather(c.state, b);
+    M both = ((one == STUCK) | (one == CREEPING)) & ((two == STUCK) | (two == CREEPING));
+    if (both) {
+        F turn = F(0.f) - (gather(c.hx, a) * gather(c.hx, b) + gather(c.hy, a) * gather(c.hy, b));
+        reach = r.reach * (F(1.f) - r.squeeze * most(F(0.f), select(both, turn, F(0.f))));
     }
-    w.sum_x[i] += tx, w.sum_y[i] += ty, w.met[i]++;
-    if (j < to) w.sum_x[j] -= tx, w.sum_y[j] -= ty, w.met[j]++; else m.foreign.push_back({j, tx, ty});
+    M overlap = (d2 < reach * reach) & first(count), same = overlap & (d2 <= 0.f);
+    F d = root(d2), weight = (reach - d) / d * 2048.f;
+    I tx = to_int(weight * dx), ty = to_int(weight * dy);
+    if (same) {
+        I id_a = gather(c.id, a), id_b = gather(c.id, b), key = scramble(id_a ^ id_b);
+        F half = select(id_a < id_b, F(-r.shift), F(r.shift)) * 4096.f;
+        tx = select(same, to_int(half * chance(key, 1)), tx), ty = select(same, to_int(half * chance(key, 2)), ty);
+    }
+    alignas(64) int term_x[16], term_y[16];
+    store(term_x, tx), store(term_y, ty);
+    for (u32 left = overlap; left; left &= left - 1) {
+        int lane = __builtin_ctz(left), p = i[lane], q = j[lane];
+        w.sum_x[p] += term_x[lane], w.sum_y[p] += term_y[lane], w.met[p]++;
+        if (q < to) w.sum_x[q] -= term_x[lane], w.sum_y[q] -= term_y[lane], w.met[q]++;
+        else m.foreign.push_back({q, term_x[lane], term_y[lane]});
+    }
 }
 static void contact(People& w, int me) {
     Worker& m = w.workers[me]; const Rules& r = w.r;
@@ -785,28 +827,36 @@ static void contact(People& w, int me) {
     for (int pass = 0; pass < w.s.passes; pass++) {
         if (pass) w.barrier.wait();
         m.foreign.clear();
-        for (int k = 0, count = m.begin[0]; k < count; k += 16) {
+        int hits = 0, pairs = m.begin[0];
+        m.due.resize(std::max(m.due.size(), (size_t)pairs + to - from + 48)), m.rest.resize(std::max(m.rest.size(), (size_t)pairs + 48));
+        for (int k = 0; k < pairs; k += 16) {
             I i = load(&m.pair_i[k]), j = load(&m.pair_j[k]);
             F dx = gather(w.at_x.data(), i) - gather(w.at_x.data(), j), dy = gather(w.at_y.data(), i) - gather(w.at_y.data(), j);
-            for (u32 left = (dx * dx + dy * dy < r.reach_sq) & first(count - k); left; left &= left - 1)
-                touch(w, m, m.pair_i[k + __builtin_ctz(left)], m.pair_j[k + __builtin_ctz(left)], to);
+            M hit = (dx * dx + dy * dy < r.reach_sq) & first(pairs - k);
+            pack(&m.due[hits], hit, i), pack(&m.rest[hits], hit, j), hits += __builtin_popcount(hit);
         }
+        store(&m.due[hits], I(from)), store(&m.rest[hits], I(from));
+        for (int k = 0; k < hits; k += 16) touch(w, m, &m.due[k], &m.rest[k], std::min(16, hits - k), to);
         w.barrier.wait();
         for (const Worker& other : w.workers)
             for (auto [j, tx, ty] : other.foreign) if (&other != &m && j >= from && j < to) w.sum_x[j] -= tx, w.sum_y[j] -= ty, w.met[j]++;
+        int touched = 0;
         for (int k = from; k < to; k += 16) {
-            I met = load(&w.met[k]);
-            M some = (met > 0) & first(to - k);
-            if (!some) continue;
-            F scale = F(1.f / 4096) / (F(1.f) + r.relax * most(F(0.f), to_float(met) - 1.f));
-            F x = to_float(load(&w.sum_x[k])) * scale, y = to_float(load(&w.sum_y[k])) * scale, length = root(x * x + y * y);
+            M some = (load(&w.met[k]) > 0) & first(to - k);
+            pack(&m.due[touched], some, lanes() + k), touched += __builtin_popcount(some);
+        }
+        store(&m.due[touched], I(from));
+        for (int k = 0; k < touched; k += 16) {
+            I at = load(&m.due[k]), slots = gather(w.order.data(), at);
+            M some = first(touched - k);
+            F scale = F(1.f / 4096) / (F(1.f) + r.relax * most(F(0.f), to_float(gather(w.met.data(), at)) - 1.f));
+            F x = to_float(gather(w.sum_x.data(), at)) * scale, y = to_float(gather(w.sum_y.data(), at)) * scale;
+            F length = root(x * x + y * y);
             M far = length > r.shift;
             x = select(far, x * (r.shift / length), x), y = select(far, y * (r.shift / length), y);
-            slide(w, load(&w.at_x[k]), load(&w.at_y[k]), x, y, x, y);
-            store(&w.at_x[k], some, x), store(&w.at_y[k], some, y);
-            I slots = load(&w.order[k]);
-            put(w.c.x, slots, some, x), put(w.c.y, slots, some, y);
-            store(&w.sum_x[k], some, I(0)), store(&w.sum_y[k], some, I(0)), store(&w.met[k], some, I(0));
+            slide(w, gather(w.at_x.data(), at), gather(w.at_y.data(), at), x, y, x, y);
+            put(w.at_x.data(), at, some, x), put(w.at_y.data(), at, some, y), put(w.c.x, slots, some, x), put(w.c.y, slots, some, y);
+            for (int* sums : {w.sum_x.data(), w.sum_y.data(), w.met.data()}) put(sums, at, some, I(0));
         }
     }
 }
