@@ -165,6 +165,7 @@ struct People {
     vector<int> cell, start, order, counts, totals; int across, down, threads;  // counts: [threads][cells]
     vector<float> at_x, at_y; vector<int> sum_x, sum_y, met;  // of contact, in the order
     vector<Worker> workers; Barrier barrier; std::atomic<int> next;
+    vector<int> field_space;
     float nearest_sq;  // to a goal: nobody farther away queues or arrives
     u32 goal_key, wiggle_x, wiggle_y, tire_key;
     int n() const { return (int)s.agents; }
@@ -525,21 +526,24 @@ static void count_prices(People& w) {
 static void make_field(People& w, int goal) {  // Dial's algorithm
     int tiles = (int)w.blocked.size(), columns = (int)w.s.columns, waiting = 0;
     const u8* prices = w.prices.data() + (w.chosen[goal] ? tiles : 0);
-    static thread_local vector<int> head, far, tile_of, next;
-    head.assign(CIRCLE, -1), far.assign(tiles, INT_MAX), tile_of.clear(), next.clear();
-    auto put = [&](int tile, int cost) {
-        far[tile] = cost, tile_of.push_back(tile), next.push_back(head[cost % CIRCLE]);
-        head[cost % CIRCLE] = (int)next.size() - 1, waiting++;
+    vector<int>& space = w.field_space;  // distances, heads of the lists, tiles and links of what is listed
+    space.resize(CIRCLE + (size_t)tiles * 17);
+    int *far = space.data(), *head = far + tiles, *tile_of = head + CIRCLE, *next = tile_of + 8 * tiles, listed = 0;
+    std::fill(far, far + tiles, INT_MAX), std::fill(head, head + CIRCLE, -1);
+    auto put = [&](int tile, int cost) {  // a tile is listed again when a shorter way is found
+        far[tile] = cost, tile_of[listed] = tile, next[listed] = head[cost % CIRCLE], head[cost % CIRCLE] = listed++, waiting++;
     };
     for (int k = 0; k < tiles; k++) if (w.targets[k] == goal) put(k, 0);
+    int near_by[8];
+    for (int step = 0; step < 8; step++) near_by[step] = DY[step] * columns + DX[step];
     for (int now = 0; waiting > 0; now++)
         while (head[now % CIRCLE] >= 0) {
             int node = head[now % CIRCLE], tile = tile_of[node];
             head[now % CIRCLE] = next[node], waiting--;
             if (far[tile] != now) continue;
+            int straight = now + prices[tile] * 5, diagonal = now + prices[tile] * 7;
             for (u32 left = w.steps[tile]; left; left &= left - 1) {
-                int step = __builtin_ctz(left), near = tile + DY[step] * columns + DX[step];
-                int cost = now + prices[tile] * (step & 1 ? 7 : 5);
+                int step = __builtin_ctz(left), near = tile + near_by[step], cost = step & 1 ? diagonal : straight;
                 if (cost < far[near]) put(near, cost);
             }
         }
