@@ -165,7 +165,7 @@ struct People {
     vector<int> cell, start, order, counts, totals; int across, down, threads;  // counts: [threads][cells]
     vector<float> at_x, at_y; vector<int> sum_x, sum_y, met;  // of contact, in the order
     vector<Worker> workers; Barrier barrier; std::atomic<int> next;
-    vector<int> field_space;
+    struct { vector<int> space; int goal = -1, waiting, now, listed; } field;  // the field that is made, in slices
     float nearest_sq;  // to a goal: nobody farther away queues or arrives
     u32 goal_key, wiggle_x, wiggle_y, tire_key;
     int n() const { return (int)s.agents; }
@@ -256,8 +256,9 @@ static void index_agents(People& w, int me) {
     if (me == T - 1) w.start[cells] = n;
     w.barrier.wait();
     for (int i = from; i < to; i++) w.order[mine[w.cell[i]]++] = i;
-    if (w.s.tick % w.s.sort) return;
-    w.barrier.wait();
+}
+static void reorder(People& w, int me) {
+    int from = share(w.n(), me, w.threads), to = share(w.n(), me + 1, w.threads);
     for (int i = from; i < to; i += 16) {
         I slots = load(&w.order[i]);
         for (int k = 0; k < COLUMNS; k++) {
@@ -523,31 +524,39 @@ static void count_prices(People& w) {
     memcpy(w.prices.data(), w.prices.data() + tiles, tiles);
     for (size_t k = 0; k < tiles; k++) w.prices[tiles + k] = PLAIN + to_int(least((float)count[k] * (float)count[k] * w.r.dearer, w.r.dearest));
 }
-static void make_field(People& w, int goal) {  // Dial's algorithm
-    int tiles = (int)w.blocked.size(), columns = (int)w.s.columns, waiting = 0;
-    const u8* prices = w.prices.data() + (w.chosen[goal] ? tiles : 0);
-    vector<int>& space = w.field_space;  // distances, heads of the lists, tiles and links of what is listed
-    space.resize(CIRCLE + (size_t)tiles * 17);
-    int *far = space.data(), *head = far + tiles, *tile_of = head + CIRCLE, *next = tile_of + 8 * tiles, listed = 0;
-    std::fill(far, far + tiles, INT_MAX), std::fill(head, head + CIRCLE, -1);
+static const u8* prices_of(const People& w, int goal) { return w.prices.data() + (w.chosen[goal] ? w.blocked.size() : 0); }
+static void spread_field(People& w, int goal, const u8* prices, int most) {  // Dial's algorithm; settles so many more tiles
+    int tiles = (int)w.blocked.size(), columns = (int)w.s.columns, near_by[8];
+    auto& f = w.field;
+    f.space.resize(CIRCLE + (size_t)tiles * 17);  // distances, heads of the lists, tiles and links of what is listed
+    int *far = f.space.data(), *head = far + tiles, *tile_of = head + CIRCLE, *next = tile_of + 8 * tiles;
     auto put = [&](int tile, int cost) {  // a tile is listed again when a shorter way is found
-        far[tile] = cost, tile_of[listed] = tile, next[listed] = head[cost % CIRCLE], head[cost % CIRCLE] = listed++, waiting++;
+        far[tile] = cost, tile_of[f.listed] = tile, next[f.listed] = head[cost % CIRCLE], head[cost % CIRCLE] = f.listed++, f.waiting++;
     };
-    for (int k = 0; k < tiles; k++) if (w.targets[k] == goal) put(k, 0);
-    int near_by[8];
+    if (f.goal != goal) {
+        f.goal = goal, f.waiting = f.now = f.listed = 0;
+        std::fill(far, far + tiles, INT_MAX), std::fill(head, head + CIRCLE, -1);
+        for (int k = 0; k < tiles; k++) if (w.targets[k] == goal) put(k, 0);
+    }
     for (int step = 0; step < 8; step++) near_by[step] = DY[step] * columns + DX[step];
-    for (int now = 0; waiting > 0; now++)
+    for (int now = f.now; f.waiting > 0 && most > 0; f.now = ++now)
         while (head[now % CIRCLE] >= 0) {
             int node = head[now % CIRCLE], tile = tile_of[node];
-            head[now % CIRCLE] = next[node], waiting--;
+            head[now % CIRCLE] = next[node], f.waiting--;
             if (far[tile] != now) continue;
             int straight = now + prices[tile] * 5, diagonal = now + prices[tile] * 7;
+            most--;
             for (u32 left = w.steps[tile]; left; left &= left - 1) {
                 int step = __builtin_ctz(left), near = tile + near_by[step], cost = step & 1 ? diagonal : straight;
                 if (cost < far[near]) put(near, cost);
             }
         }
-    u8* out = w.direction.data() + (size_t)goal * tiles;
+}
+static void make_field(People& w, int goal) {  // all that is left of it
+    int tiles = (int)w.blocked.size(), columns = (int)w.s.columns;
+    const u8* prices = prices_of(w, goal); u8* out = w.direction.data() + (size_t)goal * tiles;
+    spread_field(w, goal, prices, INT_MAX);
+    const int* far = w.field.space.data();
     for (int k = 0; k < tiles; k++) {
         out[k] = far[k] == 0 ? ARRIVED : UNREACHABLE;
         if (far[k] == 0 || far[k] == INT_MAX) continue;
@@ -556,14 +565,20 @@ static void make_field(People& w, int goal) {  // Dial's algorithm
             if (far[near] != INT_MAX && far[near] + prices[near] * (step & 1 ? 7 : 5) == far[k]) { out[k] = step; break; }
         }
     }
+    w.field.goal = -1;
 }
 static void choose_prices(People& w, int64_t tick) {
     for (int d = 0; d < w.D(); d++) w.chosen[d] = tick % w.s.every >= w.turns[d];
 }
-static void follow_crowds(People& w) {  // prices, and the fields that change over to them in this step
-    if (w.s.tick % w.s.every == 0) count_prices(w);
+static void follow_crowds(People& w) {  // prices, the field that changes over to them in this step, and a part of the next one
+    int64_t now = w.s.tick % w.s.every, tiles = (int64_t)w.blocked.size();
+    if (now == 0) count_prices(w);
     choose_prices(w, w.s.tick);
-    for (int d = 0; d < w.D(); d++) if (w.turns[d] == w.s.tick % w.s.every) make_field(w, d);
+    int ahead = -1;
+    for (int d = w.D() - 1; d >= 0; d--)
+        if (w.turns[d] > now) ahead = d;
+    for (int d = 0; d < w.D(); d++) if (w.turns[d] == now) make_field(w, d);
+    if (ahead >= 0) spread_field(w, ahead, w.prices.data() + tiles, (int)((tiles * w.D() + w.s.every - 1) / w.s.every));
 }
 static void take_headings(People& w, int me) {
     const Columns& c = w.c; const Rules& r = w.r; Worker& m = w.workers[me];
@@ -645,7 +660,7 @@ static int drawn(const People& w, int last, int id, u32 key) {
     return owner_of(w, own > 0 && tile >= w.first[last] ? tile + own : tile);
 }
 static int crowds_on(const People& w, int goal, int tile) {
-    const u8* field = w.direction.data() + goal * w.blocked.size(), *prices = w.prices.data() + (w.chosen[goal] ? w.blocked.size() : 0);
+    const u8 *field = w.direction.data() + goal * w.blocked.size(), *prices = prices_of(w, goal);
     int cost = 0;
     for (size_t k = 0; k < w.blocked.size() && field[tile] < ARRIVED; k++) {
         int step = field[tile];
@@ -872,7 +887,7 @@ template<class T> static void take(vector<T>& to, const void* from, size_t count
     memcpy(to.data(), from, count * sizeof(T));
 }
 extern "C" {
-enum { INDEX, INTERACTION, SIGHT, PATHS, ADMIT, MOVE, CONTACT, STAGES };
+enum { INDEX, REORDER, INTERACTION, SIGHT, PATHS, ADMIT, MOVE, CONTACT, STAGES };
 
 People* people_new(void** p, int threads) {
     People* w = new People;
@@ -895,33 +910,31 @@ People* people_new(void** p, int threads) {
     for (int d = 0; d < D; d++) make_field(*w, d);
     return w;
 }
-void people_step(People* p, int steps, float* ms) {  // ms: [STAGES][steps]
+void people_step(People* p, int steps, float* ms) {  // ms: [STAGES][steps], 0 before
     People& w = *p;
     auto work = [&w, steps, ms](int me) {
         auto begin = std::chrono::steady_clock::now();
-        int stage = 0;
-        auto note = [&](int step) {  // the end of a stage
+        auto note = [&](int step, int stage) {  // the end of a stage
             w.barrier.wait();
             auto now = std::chrono::steady_clock::now();
-            if (me == 0) ms[stage++ * steps + step] = std::chrono::duration<float, std::milli>(now - begin).count(), w.next = 0;
+            if (me == 0) ms[stage * steps + step] += std::chrono::duration<float, std::milli>(now - begin).count(), w.next = 0;
             begin = now;
             w.barrier.wait();
         };
-        for (int step = 0; step < steps; step++, stage = 0) {
+        for (int step = 0; step < steps; step++) {
             if (me == 0) {
                 w.goal_key = key_of(w.s.seed, (u32)w.s.tick, GOAL), w.tire_key = key_of(w.s.seed, (u32)w.s.tick, RECONSIDER);
                 w.wiggle_x = key_of(w.s.seed, (u32)(w.s.tick / 30), WIGGLE), w.wiggle_y = scramble(w.wiggle_x), w.next = 0;
             }
-            index_agents(w, me), note(step), interact(w, me), note(step);
+            index_agents(w, me), note(step, INDEX);
+            if (w.s.tick % w.s.sort == 0) reorder(w, me), note(step, REORDER);
+            interact(w, me), note(step, INTERACTION);
             if (me == w.threads - 1) follow_crowds(w);  // beside the others, who begin with sight
-            if (w.threads == 1) stage = PATHS, note(step), stage = SIGHT;
-            see(w, me), note(step);
-            float crowds = w.threads == 1 ? ms[PATHS * steps + step] : 0;
-            take_headings(w, me), note(step);
-            if (me == 0) ms[PATHS * steps + step] += crowds;
+            if (w.threads == 1) note(step, PATHS);
+            see(w, me), note(step, SIGHT), take_headings(w, me), note(step, PATHS);
             count_people(w, me), w.barrier.wait();
             if (me == 0) admit(w);
-            note(step), move(w, me), note(step), contact(w, me), note(step);
+            note(step, ADMIT), move(w, me), note(step, MOVE), contact(w, me), note(step, CONTACT);
             if (me == 0) w.s.tick++;
             w.barrier.wait();
         }
