@@ -1,5 +1,5 @@
-// A step of people in C++ with AVX-512, by the rules of docs/model_people.md: avoidance `slow_down` by place, sight, prices and
-// flow fields, paths, admission, choices, move, contact. It has the state hash of the program, which is its yardstick
+// A step of people in C++ with AVX-512, by the rules of docs/model_people.md: avoidance `slow_down` by place, sight, prices,
+// flow fields, paths, admission, choices, move, contact. It has the state hash of the program, for which it is a yardstick
 // (`against_c.py`). Not in it: exits, forces, edits, events, other techniques.
 //   g++ -O3 -march=native -std=c++20 -ffp-contract=off -fno-math-errno -fwrapv -pthread -shared -fPIC people_step.cpp
 #include <immintrin.h>
@@ -22,16 +22,17 @@ enum { WIGGLE = 3, GOAL = 2, RECONSIDER = 8 };
 static const int DX[10] = {1, 1, 0, -1, -1, -1, 0, 1, 0, 0}, DY[10] = {0, 1, 1, 1, 0, -1, -1, -1, 0, 0};
 static const int ARRIVED = 8, UNREACHABLE = 9, PLAIN = 8, CIRCLE = 2048;
 
-// --- numbers: one, or sixteen ------------------------------------------------------------------------------------------
+// --- numbers: one, or sixteen ----------------------------------------------------------------------------------------
 
 static inline float root(float a) { return __builtin_sqrtf(a); }
-static inline float select(bool m, float a, float b) { return m ? a : b; }
-static inline int select(bool m, int a, int b) { return m ? a : b; }
 static inline float least(float a, float b) { return b < a ? b : a; }
 static inline float most(float a, float b) { return b > a ? b : a; }
 static inline int to_int(float a) { return _mm_cvttss_si32(_mm_set_ss(a)); }
 static inline float to_float(int a) { return (float)a; }
-static inline u32 scramble(u32 v) { v ^= v >> 16; v *= 0x7feb352du; v ^= v >> 15; v *= 0x846ca68bu; return v ^ v >> 16; }
+static inline u32 scramble(u32 v) {
+    v ^= v >> 16, v *= 0x7feb352du, v ^= v >> 15, v *= 0x846ca68bu;
+    return v ^ v >> 16;
+}
 static inline float chance(int id, u32 key) { return (float)(int)scramble((u32)id ^ key) * 0x1p-31f; }
 static inline u32 below(u32 size, int id, u32 key) { return (uint64_t)scramble((u32)id ^ key) * size >> 32; }
 static u32 key_of(uint64_t seed, u32 tick, u32 use) {
@@ -97,9 +98,11 @@ static inline I scramble(I v) {
     return v ^ shifted(v, 16);
 }
 static inline F chance(I id, u32 key) { return to_float(scramble(id ^ (int)key)) * 0x1p-31f; }
-static inline M is_multiple(I a, u32 by, u32 inverse) {  // below 2^28, by at most 16; the inverse is 2^32 / by, rounded up
+// Whether numbers below 2^28 are multiples of one of at most 16; the inverse is 2^32 / by, rounded up.
+static inline M is_multiple(I a, u32 by, u32 inverse) {
     __m512i b = _mm512_set1_epi32(by), i = _mm512_set1_epi32(inverse);
-    __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a.v, i), 32), odd = _mm512_mul_epu32(_mm512_srli_epi64(a.v, 32), i);
+    __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a.v, i), 32);
+    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a.v, 32), i);
     I quotient = _mm512_mask_blend_epi32(0xaaaa, even, odd);
     return by == 1 ? 0xffff : a == quotient * I(b);
 }
@@ -114,14 +117,16 @@ template<class T, class Op> static inline T across_lanes(const T* v, Op op) {
         }
         s[k] = op(_mm512_unpacklo_epi64(t[0], t[1]), _mm512_unpackhi_epi64(t[0], t[1]));
     }
-    auto fold = [&](__m512i a, __m512i b) { return op(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd)); };
+    auto fold = [&](__m512i a, __m512i b) {
+        return op(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd));
+    };
     __m512i all = fold(fold(s[0], s[1]), fold(s[2], s[3]));
     if constexpr (std::is_same_v<T, F>) return F((__m512)all); else return I(all);
 }
 static inline __m512i add_lanes(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
 static inline __m512i least_lanes(__m512i a, __m512i b) { return (__m512i)_mm512_min_ps((__m512)a, (__m512)b); }
 
-// --- threads -----------------------------------------------------------------------------------------------------------
+// --- threads ---------------------------------------------------------------------------------------------------------
 
 struct Barrier {
     std::atomic<int> waiting{0}, round{0}; int threads;
@@ -135,25 +140,30 @@ struct Barrier {
 };
 static inline int share(int64_t n, int k, int of) { return (int)(n * k / of); }
 
-// --- what Python hands over ----------------------------------------------------------------------------------------------
+// --- what Python hands over ------------------------------------------------------------------------------------------
 
 struct Rules {  // the float32 of `PeopleRules`, `Ground` and `ContactRules`, in their order, and six more
     float radius_sq, inv_radius, push, wiggle, top_factor, stuck_top_factor, arrive_sq, wait, patience, follow, dt, ahead,
-        inv_ahead, gap_sq, inv_gap, aside, behind, away, slow_aside, headway, standing, in_way_sq, creep, swerve_cos, swerve_sin,
-        swerve_ramp, swerve_gain, pass_by, tires, disc, flight;
+        inv_ahead, gap_sq, inv_gap, aside, behind, away, slow_aside, headway, standing, in_way_sq, creep, swerve_cos,
+        swerve_sin, swerve_ramp, swerve_gain, pass_by, tires, disc, flight;
     float inv_tile, limit_x, limit_y, longest, body;
     float reach, reach_sq, relax, shift, squeeze;
     float tile, inv_band, dearer, dearest, inv_cell, move;
 };
-struct Sizes { int64_t agents, destinations, rows, columns, every, half_cost, stagger, sight, paths, passes, seed, tick, sort; };
+struct Sizes {
+    int64_t agents, destinations, rows, columns, every, half_cost, stagger, sight, paths, passes, seed, tick, sort;
+};
 struct Columns {  // `PeopleColumns`
-    int *id; float *x, *y, *vx, *vy, *ax, *ay; int *next; float *speed; int *goal; float *gx, *gy, *hx, *hy; int *visible, *state;
-    float *timer;
+    int *id; float *x, *y, *vx, *vy, *ax, *ay; int *next; float *speed; int *goal; float *gx, *gy, *hx, *hy;
+    int *visible, *state; float *timer;
 };
 static const int COLUMNS = 17;
 
 struct Worker {  // working memory of a thread
-    vector<int> due, rest, begin, pair_i, pair_j; vector<float> strip[2], records, pair[2], found_f[3]; vector<int> owner, other; vector<int> found_i[3];
+    vector<int> due, rest, begin;
+    vector<float> strip[2], records;  // what others can observe of a block of rows
+    vector<float> pair[2], found_f[3]; vector<int> owner, other, found_i[3];  // pairs, and what each adds
+    vector<int> pair_i, pair_j; int pairs;  // of contact
     vector<std::array<int, 3>> foreign;  // contact terms for an agent of another thread
     vector<int> held, queued; vector<int64_t> front;
 };
@@ -178,19 +188,10 @@ static Columns columns_of(vector<int>& m, int room) {
     return c;
 }
 
-// --- walls ---------------------------------------------------------------------------------------------------------------
+// --- walls -----------------------------------------------------------------------------------------------------------
 
 static inline int tile_under(const People& w, float x, float y) {
     return to_int(y * w.r.inv_tile) * (int)w.s.columns + to_int(x * w.r.inv_tile);
-}
-static inline void slide(const People& w, float x, float y, float dx, float dy, float& to_x, float& to_y) {
-    const Rules& r = w.r;
-    dx = least(r.longest, most(-r.longest, dx)), dy = least(r.longest, most(-r.longest, dy));
-    to_x = least(r.limit_x, most(0, x + dx)), to_y = least(r.limit_y, most(0, y + dy));
-    float edge_x = least(r.limit_x, most(0, to_x + (dx < 0 ? -r.body : r.body)));
-    if (w.blocked[tile_under(w, edge_x, y)]) to_x = x;
-    float edge_y = least(r.limit_y, most(0, to_y + (dy < 0 ? -r.body : r.body)));
-    if (w.blocked[tile_under(w, to_x, edge_y)]) to_y = y;
 }
 static inline void slide(const People& w, F x, F y, F dx, F dy, F& to_x, F& to_y) {
     const Rules& r = w.r;
@@ -209,8 +210,11 @@ static bool in_sight(const People& w, float fax, float fay, float fbx, float fby
     int64_t side = (int64_t)(w.r.tile * 256), columns = w.s.columns, rows = w.s.rows;
     int64_t ax = (int64_t)floorf(fax * 256), ay = (int64_t)floorf(fay * 256), bx = (int64_t)floorf(fbx * 256),
             by = (int64_t)floorf(fby * 256);
-    int64_t column = floor_div(ax, side), row = floor_div(ay, side), last_c = floor_div(bx, side), last_r = floor_div(by, side);
-    auto is_free = [&](int64_t c, int64_t q) { return c >= 0 && c < columns && q >= 0 && q < rows && !w.blocked[q * columns + c]; };
+    int64_t column = floor_div(ax, side), row = floor_div(ay, side);
+    int64_t last_c = floor_div(bx, side), last_r = floor_div(by, side);
+    auto is_free = [&](int64_t c, int64_t q) {
+        return c >= 0 && c < columns && q >= 0 && q < rows && !w.blocked[q * columns + c];
+    };
     if (!is_free(column, row) || !is_free(last_c, last_r)) return false;
     int64_t dx = std::abs(bx - ax), dy = std::abs(by - ay), step_x = bx > ax ? 1 : -1, step_y = by > ay ? 1 : -1;
     int64_t left_x = std::abs(last_c - column), left_y = std::abs(last_r - row);
@@ -227,7 +231,7 @@ static bool in_sight(const People& w, float fax, float fay, float fbx, float fby
     return true;
 }
 
-// --- index ---------------------------------------------------------------------------------------------------------------
+// --- index -----------------------------------------------------------------------------------------------------------
 
 static inline I cell_of(const People& w, F x, F y) {
     I column = to_int(least(most(F(0.f), x * w.r.inv_cell), F((float)(w.across - 1))));
@@ -251,7 +255,10 @@ static void index_agents(People& w, int me) {
     for (int t = 0; t < me; t++) total += w.totals[t];
     for (int k = begin; k < end; k++) {
         w.start[k] = total;
-        for (int t = 0; t < T; t++) { int& count = w.counts[(size_t)t * cells + k], here = count; count = total, total += here; }
+        for (int t = 0; t < T; t++) {
+            int& count = w.counts[(size_t)t * cells + k], here = count;
+            count = total, total += here;
+        }
     }
     if (me == T - 1) w.start[cells] = n;
     w.barrier.wait();
@@ -271,7 +278,7 @@ static void reorder(People& w, int me) {
     if (me == 0) w.front.swap(w.back), std::swap(w.c, w.other);
 }
 
-// --- interaction -----------------------------------------------------------------------------------------------------------
+// --- interaction -----------------------------------------------------------------------------------------------------
 
 // What others can observe, in the order of cells: positions, and {velocity, heading} of each agent beside each other.
 static inline void read_records(const float* records, const int* at, F out[4]) {  // of sixteen agents
@@ -308,7 +315,8 @@ static inline void add_pairs(const Rules& r, Worker& m, int count, const Group& 
         I who = load(&m.owner[k]);
         read_records(m.records.data(), &m.other[k], record);
         auto mine = [who](F of) { return F(_mm512_permutexvar_ps(who.v, of.v)); };
-        F ex = mine(g.ex), ey = mine(g.ey), wx = mine(g.nx), wy = mine(g.ny), cx = mine(g.vx) - record[0], cy = mine(g.vy) - record[1];
+        F ex = mine(g.ex), ey = mine(g.ey), wx = mine(g.nx), wy = mine(g.ny);
+        F cx = mine(g.vx) - record[0], cy = mine(g.vy) - record[1];
         F ox = record[2], oy = record[3];
         F d = root(dx * dx + dy * dy), near = F(1.f) - d * r.inv_radius, pull = near * near / d;
         F ahead = dx * ex + dy * ey, weight = pull * -4096.f;
@@ -323,7 +331,8 @@ static inline void add_pairs(const Rules& r, Worker& m, int count, const Group& 
         M meets = (time > 0.f) & (time < r.ahead) & (miss < r.gap_sq);
         I turn = 0;
         if (meets) {
-            F view = F(r.behind) + (1 - r.behind) * (F(.5f) + F(.5f) * (ahead / d)), close = F(1.f) - root(miss) * r.inv_gap;
+            F view = F(r.behind) + (1 - r.behind) * (F(.5f) + F(.5f) * (ahead / d));
+            F close = F(1.f) - root(miss) * r.inv_gap;
             F strength = F(r.slow_aside) * (F(1.f) - time * r.inv_ahead) * (close * close) * view;
             F right = (my * ex - mx * ey) / root(miss + 16.f);
             turn = select(meets, to_int(strength * (right + .2f) * -4096.f), I(0));
@@ -341,11 +350,13 @@ static inline void finish(People& w, const Group& me, const I* s, const F* room_
     const Rules& r = w.r;
     F side = to_float(s[2]) * (1.f / 4096);
     side = select(side > 1.f, F(1.f), select(side < -1.f, F(-1.f), side));
-    F scale = F(1.f) / root(F(1.f) + side * side), x = (me.ex - me.ey * side) * scale, y = (me.ey + me.ex * side) * scale;
+    F scale = F(1.f) / root(F(1.f) + side * side);
+    F x = (me.ex - me.ey * side) * scale, y = (me.ey + me.ex * side) * scale;
     F wanted_room = me.speed * r.headway, room = least(room_in[0] - r.standing, wanted_room);
     F best = least(most(room_in[1], room_in[2]) - r.standing, wanted_room);
     F part = most(F(0.f), least(F(1.f), (best * r.swerve_cos - room) / most(r.swerve_ramp * wanted_room, F(1e-6f))));
-    F sin = select(room_in[2] > room_in[1], F(r.swerve_sin), F(-r.swerve_sin)) * part, cos = F(1.f) - (1 - r.swerve_cos) * part;
+    F sin = select(room_in[2] > room_in[1], F(r.swerve_sin), F(-r.swerve_sin)) * part;
+    F cos = F(1.f) - (1 - r.swerve_cos) * part;
     F again = F(1.f) / root(cos * cos + sin * sin), sx = (x * cos - y * sin) * again, sy = (y * cos + x * sin) * again;
     room = room + r.swerve_gain * part * (best - room);
     M walks = me.ex * me.ex + me.ey * me.ey > 0.f;
@@ -377,7 +388,8 @@ static void interact_group(People& w, Worker& m, const int* who, int count, int 
     for (int q = 0; q < 3; q++) {
         bool inside = row + q > 0 && row + q - 1 < w.down;
         const int* start = &w.start[inside ? (row + q - 1) * w.across : 0];
-        store(from[q], inside ? gather(start, left) - base : I(0)), store(to[q], inside ? gather(start, right) - base : I(0));
+        store(from[q], inside ? gather(start, left) - base : I(0));
+        store(to[q], inside ? gather(start, right) - base : I(0));
     }
     for (int k = 0; k < count; k++) {
         for (int q = 0; q < 3; q++) room += to[q][k] - from[q][k];
@@ -396,7 +408,7 @@ static void interact_group(People& w, Worker& m, const int* who, int count, int 
         for (int q = 0; q < 3; q++)
             for (int j = from[q][k]; j < to[q][k]; j += 16) {
                 F dx = load(px + j) - x, dy = load(py + j) - y, d2 = dx * dx + dy * dy;
-                M near = (d2 < r.radius_sq) & (d2 > 0.f) & first(to[q][k] - j);  // at the same place a pair adds nothing
+                M near = (d2 < r.radius_sq) & (d2 > 0.f) & first(to[q][k] - j);  // at one place they add nothing
                 pack(pair_x + pairs, near, dx), pack(pair_y + pairs, near, dy), pack(other + pairs, near, lanes() + j);
                 store(owner + pairs, I(k)), pairs += __builtin_popcount(near);
             }
@@ -407,13 +419,13 @@ static void interact_group(People& w, Worker& m, const int* who, int count, int 
     I sums[3] = {0, 0, 0}; F rooms[3] = {1e6f, 1e6f, 1e6f};
     for (int kind = 0; kind < 3; kind++) {
         I each[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        F most_room = 1e6f, close[16] = {most_room, most_room, most_room, most_room, most_room, most_room, most_room, most_room,
-                                         most_room, most_room, most_room, most_room, most_room, most_room, most_room, most_room};
+        F far = 1e6f;
+        F close[16] = {far, far, far, far, far, far, far, far, far, far, far, far, far, far, far, far};
         for (int k = 0; k < count; k++)
             for (int p = begin[k]; p < begin[k + 1]; p += 16) {
                 M mine = first(begin[k + 1] - p);
                 each[k] = each[k] + I(_mm512_maskz_loadu_epi32(mine, &m.found_i[kind][p]));
-                close[k] = least(close[k], F(_mm512_mask_loadu_ps(most_room.v, mine, &m.found_f[kind][p])));
+                close[k] = least(close[k], F(_mm512_mask_loadu_ps(far.v, mine, &m.found_f[kind][p])));
             }
         sums[kind] = across_lanes(each, add_lanes), rooms[kind] = across_lanes(close, least_lanes);
     }
@@ -461,7 +473,7 @@ static void interact(People& w, int me) {
     }
 }
 
-// --- sight, prices, flow fields and paths ------------------------------------------------------------------------------------
+// --- sight, prices, flow fields and paths ----------------------------------------------------------------------------
 
 static int list_due(const People& w, int from, int to, int64_t period, int* due) {
     u32 inverse = period > 1 ? (u32)(((1ull << 32) + period - 1) / period) : 0;
@@ -473,7 +485,7 @@ static int list_due(const People& w, int from, int to, int64_t period, int* due)
     for (int k = 0; k < 16; k++) due[listed + k] = listed ? due[listed - 1] : 0;
     return listed;
 }
-// Whether a blocked tile surely covers one of some points on the lines, farther from its borders than rounding can move it.
+// Whether a blocked tile surely covers one of some points on the lines: no rounding can move it across a border.
 static inline M surely_hidden(const People& w, I slots, int from, int by) {
     const Columns& c = w.c; const Rules& r = w.r;
     F x = gather(c.x, slots), y = gather(c.y, slots), dx = gather(c.gx, slots) - x, dy = gather(c.gy, slots) - y;
@@ -481,7 +493,8 @@ static inline M surely_hidden(const People& w, I slots, int from, int by) {
     M hidden = 0;
     for (int k = from; k < 16 && hidden != 0xffff; k += by) {
         float part = ((float)k + .5f) * (1.f / 16);
-        F px = least(F(r.limit_x), most(F(0.f), x + dx * part)) * r.inv_tile, py = least(F(r.limit_y), most(F(0.f), y + dy * part)) * r.inv_tile;
+        F px = least(F(r.limit_x), most(F(0.f), x + dx * part)) * r.inv_tile;
+        F py = least(F(r.limit_y), most(F(0.f), y + dy * part)) * r.inv_tile;
         I column = to_int(px), row = to_int(py);
         F in_x = px - to_float(column), in_y = py - to_float(row);
         M inside = (in_x > border) & (in_x < 1 - border) & (in_y > border) & (in_y < 1 - border);
@@ -503,8 +516,8 @@ static void see(People& w, int me) {
                 I slots = load(&list[k]);
                 M wanted = first(count - k);
                 if (!half) wanted &= ~(gather(c.state, slots) == WAITING);
-                M hidden = half ? surely_hidden(w, slots, 0, 4) | surely_hidden(w, slots, 1, 4) | surely_hidden(w, slots, 3, 4)
-                                : surely_hidden(w, slots, 2, 4);
+                M hidden = surely_hidden(w, slots, half ? 0 : 2, 4);
+                if (half) hidden |= surely_hidden(w, slots, 1, 4) | surely_hidden(w, slots, 3, 4);
                 put(c.visible, slots, wanted & hidden, I(0));
                 M open = wanted & ~hidden;
                 pack(&m.rest[rest], open, slots), rest += __builtin_popcount(open);
@@ -522,16 +535,23 @@ static void count_prices(People& w) {
     vector<int> count(tiles);
     for (int i = 0; i < w.n(); i++) count[tile_under(w, w.c.x[i], w.c.y[i])]++;
     memcpy(w.prices.data(), w.prices.data() + tiles, tiles);
-    for (size_t k = 0; k < tiles; k++) w.prices[tiles + k] = PLAIN + to_int(least((float)count[k] * (float)count[k] * w.r.dearer, w.r.dearest));
+    for (size_t k = 0; k < tiles; k++) {
+        float people = to_float(count[k]);
+        w.prices[tiles + k] = PLAIN + to_int(least(people * people * w.r.dearer, w.r.dearest));
+    }
 }
-static const u8* prices_of(const People& w, int goal) { return w.prices.data() + (w.chosen[goal] ? w.blocked.size() : 0); }
-static void spread_field(People& w, int goal, const u8* prices, int most) {  // Dial's algorithm; settles so many more tiles
+static const u8* prices_of(const People& w, int goal) {
+    return w.prices.data() + (w.chosen[goal] ? w.blocked.size() : 0);
+}
+// Dial's algorithm; settles at least so many more tiles.
+static void spread_field(People& w, int goal, const u8* prices, int most) {
     int tiles = (int)w.blocked.size(), columns = (int)w.s.columns, near_by[8];
     auto& f = w.field;
     f.space.resize(CIRCLE + (size_t)tiles * 17);  // distances, heads of the lists, tiles and links of what is listed
     int *far = f.space.data(), *head = far + tiles, *tile_of = head + CIRCLE, *next = tile_of + 8 * tiles;
     auto put = [&](int tile, int cost) {  // a tile is listed again when a shorter way is found
-        far[tile] = cost, tile_of[f.listed] = tile, next[f.listed] = head[cost % CIRCLE], head[cost % CIRCLE] = f.listed++, f.waiting++;
+        far[tile] = cost, tile_of[f.listed] = tile, next[f.listed] = head[cost % CIRCLE];
+        head[cost % CIRCLE] = f.listed++, f.waiting++;
     };
     if (f.goal != goal) {
         f.goal = goal, f.waiting = f.now = f.listed = 0;
@@ -562,7 +582,9 @@ static void make_field(People& w, int goal) {  // all that is left of it
         if (far[k] == 0 || far[k] == INT_MAX) continue;
         for (u32 left = w.steps[k]; left; left &= left - 1) {
             int step = __builtin_ctz(left), near = k + DY[step] * columns + DX[step];
-            if (far[near] != INT_MAX && far[near] + prices[near] * (step & 1 ? 7 : 5) == far[k]) { out[k] = step; break; }
+            if (far[near] == INT_MAX || far[near] + prices[near] * (step & 1 ? 7 : 5) != far[k]) continue;
+            out[k] = step;
+            break;
         }
     }
     w.field.goal = -1;
@@ -570,7 +592,8 @@ static void make_field(People& w, int goal) {  // all that is left of it
 static void choose_prices(People& w, int64_t tick) {
     for (int d = 0; d < w.D(); d++) w.chosen[d] = tick % w.s.every >= w.turns[d];
 }
-static void follow_crowds(People& w) {  // prices, the field that changes over to them in this step, and a part of the next one
+// Prices, the field that changes over to them in this step, and a part of the next one.
+static void follow_crowds(People& w) {
     int64_t now = w.s.tick % w.s.every, tiles = (int64_t)w.blocked.size();
     if (now == 0) count_prices(w);
     choose_prices(w, w.s.tick);
@@ -596,30 +619,30 @@ static void take_headings(People& w, int me) {
             if (straight != 0xffff) {
                 I column = to_int(x * r.inv_tile), row = to_int(y * r.inv_tile), field = goal * tiles;
                 I step = gather(w.direction.data(), field + row * columns + column);
-                column = column + I(_mm512_permutexvar_epi32(step.v, across.v)), row = row + I(_mm512_permutexvar_epi32(step.v, down.v));
+                column = column + I(_mm512_permutexvar_epi32(step.v, across.v));
+                row = row + I(_mm512_permutexvar_epi32(step.v, down.v));
                 I then = gather(w.direction.data(), field + row * columns + column);
                 F half_x = to_float(I(_mm512_permutexvar_epi32(then.v, across.v))) * .5f;
                 F half_y = to_float(I(_mm512_permutexvar_epi32(then.v, down.v))) * .5f;
                 F path_x = (to_float(column) + .5f + half_x) * r.tile, path_y = (to_float(row) + .5f + half_y) * r.tile;
-                if (M arrived = step == ARRIVED)
-                    path_x = select(arrived, gather(w.point_x.data(), goal), path_x), path_y = select(arrived, gather(w.point_y.data(), goal), path_y);
+                if (M arrived = step == ARRIVED) {
+                    path_x = select(arrived, gather(w.point_x.data(), goal), path_x);
+                    path_y = select(arrived, gather(w.point_y.data(), goal), path_y);
+                }
                 none = step == UNREACHABLE;
                 to_x = select(straight, to_x, path_x), to_y = select(straight, to_y, path_y);
             }
             F dx = to_x - x, dy = to_y - y, length = root(dx * dx + dy * dy);
             M at = length <= 0.f;
             wanted &= ~(straight & at), none = ~straight & (none | at);
-            put(c.hx, slots, wanted, select(none, F(0.f), dx / length)), put(c.hy, slots, wanted, select(none, F(0.f), dy / length));
+            put(c.hx, slots, wanted, select(none, F(0.f), dx / length));
+            put(c.hy, slots, wanted, select(none, F(0.f), dy / length));
         }
     }
 }
 
-// --- destinations ------------------------------------------------------------------------------------------------------------
+// --- destinations ----------------------------------------------------------------------------------------------------
 
-static inline bool is_outside(const People& w, int i) {
-    float dx = w.c.gx[i] - w.point_x[w.c.goal[i]], dy = w.c.gy[i] - w.point_y[w.c.goal[i]];
-    return dx * dx + dy * dy <= 0;
-}
 static void count_people(People& w, int me) {
     const Columns& c = w.c; Worker& m = w.workers[me];
     int end = share(w.n(), me + 1, w.threads);
@@ -707,11 +730,12 @@ static void choose_place(People& w, int i) {
     w.c.visible[i] = 0;
 }
 
-// --- move ----------------------------------------------------------------------------------------------------------------------
+// --- move ------------------------------------------------------------------------------------------------------------
 
 static void choose(People& w, int i, bool leaves, bool tires) {
-    if (leaves || (tires && !w.fixed[w.c.goal[i]])) choose_by_route(w, i, !leaves);
-    else if (w.c.state[i] == QUEUING && (w.opens[w.c.goal[i]] == -2 || w.opens[w.c.goal[i]] == w.c.id[i])) choose_place(w, i);
+    int goal = w.c.goal[i], opens = w.opens[goal];
+    if (leaves || (tires && !w.fixed[goal])) choose_by_route(w, i, !leaves);
+    else if (w.c.state[i] == QUEUING && (opens == -2 || opens == w.c.id[i])) choose_place(w, i);
 }
 static inline void walk(People& w, int i, M living) {
     const Rules& r = w.r; const Columns& c = w.c;
@@ -723,7 +747,7 @@ static inline void walk(People& w, int i, M living) {
         int lane = __builtin_ctz(left);
         choose(w, i + lane, leaves >> lane & 1, tires >> lane & 1);
     }
-    F to_goal_x = load(c.gx + i) - x, to_goal_y = load(c.gy + i) - y, d2 = to_goal_x * to_goal_x + to_goal_y * to_goal_y;
+    F dx = load(c.gx + i) - x, dy = load(c.gy + i) - y, d2 = dx * dx + dy * dy;
     timer = select(waits, timer - r.dt, timer), timer = select(leaves, F(0.f), timer);
     state = select(leaves | queues, I(WALKING), state);
     if (M near = (d2 < w.nearest_sq) & M(~waits)) {
@@ -743,7 +767,8 @@ static inline void walk(People& w, int i, M living) {
     wx = wx * speed, wy = wy * speed;
     F limit = speed * r.top_factor;
     if (stuck) {
-        wx = select(stuck, wx + r.wiggle * chance(id, w.wiggle_x), wx), wy = select(stuck, wy + r.wiggle * chance(id, w.wiggle_y), wy);
+        wx = select(stuck, wx + r.wiggle * chance(id, w.wiggle_x), wx);
+        wy = select(stuck, wy + r.wiggle * chance(id, w.wiggle_y), wy);
         limit = select(stuck, speed * r.stuck_top_factor, limit);
     }
     F length = root(wx * wx + wy * wy), cut = limit / length;
@@ -755,25 +780,29 @@ static inline void walk(People& w, int i, M living) {
     F along = (to_x - x) * hx + (to_y - y) * hy;
     store(c.vx + i, living, select(to_x != x, vx, F(0.f))), store(c.vy + i, living, select(to_y != y, vy, F(0.f)));
     store(c.x + i, living, to_x), store(c.y + i, living, to_y);
-    F counted = select(along < F(.25f) * speed * r.dt, least(F(2 * r.patience), timer + r.dt), most(F(0.f), timer - 2 * r.dt));
+    F longer = least(F(2 * r.patience), timer + r.dt), shorter = most(F(0.f), timer - 2 * r.dt);
+    F counted = select(along < F(.25f) * speed * r.dt, longer, shorter);
     M held_up = ((state == WALKING) & (counted > r.patience)) | (M(~(state == WALKING)) & (counted > 0.f));
     store(c.state + i, living, select(still, state, select(held_up, select(slow, I(CREEPING), I(STUCK)), I(WALKING))));
     store(c.timer + i, living, select(still, timer, counted));
 }
 static void move(People& w, int me) {
-    for (int end = share(w.n(), me + 1, w.threads), i = share(w.n(), me, w.threads); i < end; i += 16) walk(w, i, first(end - i));
+    int end = share(w.n(), me + 1, w.threads);
+    for (int i = share(w.n(), me, w.threads); i < end; i += 16) walk(w, i, first(end - i));
 }
 
-// --- contact ---------------------------------------------------------------------------------------------------------------------
+// --- contact ---------------------------------------------------------------------------------------------------------
 
 // Pairs that may touch in one of the passes are listed once, each pair once. Numbers are those of the order of cells.
 static void list_pairs(People& w, Worker& m, int from, int to) {
-    float near = w.r.reach + (float)(w.s.passes - 1) * 2 * w.r.shift + .01f, near_sq = near * near, beside = near + 2 * w.r.move + .1f;
+    float near = w.r.reach + (float)(w.s.passes - 1) * 2 * w.r.shift + .01f, near_sq = near * near;
+    float beside = near + 2 * w.r.move + .1f;  // of both positions when they were indexed
     int count = 0, row = 0;
     while (w.start[(row + 1) * w.across] <= from && row + 1 < w.down) row++;
     const float *at_x = w.at_x.data(), *at_y = w.at_y.data();
     for (; row < w.down && w.start[row * w.across] < to; row++)
-        for (int k = std::max(w.start[row * w.across], from), end = std::min(w.start[(row + 1) * w.across], to); k < end; k += 16) {
+        for (int k = std::max(w.start[row * w.across], from); k < std::min(w.start[(row + 1) * w.across], to); k += 16) {
+            int end = std::min(w.start[(row + 1) * w.across], to);
             alignas(64) int first_j[2][16], last_j[2][16];
             int room = 0, some = std::min(16, end - k);
             F x = load(at_x + k);
@@ -784,16 +813,20 @@ static void list_pairs(People& w, Worker& m, int from, int to) {
             store(first_j[0], lanes() + (k + 1)), store(last_j[0], gather(start, right));
             store(first_j[1], inside ? gather(start + w.across, left) : I(0));
             store(last_j[1], inside ? gather(start + w.across, right) : I(0));
-            for (int lane = 0; lane < some; lane++) room += last_j[0][lane] - first_j[0][lane] + last_j[1][lane] - first_j[1][lane];
-            if (m.pair_i.size() < (size_t)(count + room + 48)) m.pair_i.resize(2 * (count + room) + 48), m.pair_j.resize(m.pair_i.size());
+            for (int lane = 0; lane < some; lane++)
+                room += last_j[0][lane] - first_j[0][lane] + last_j[1][lane] - first_j[1][lane];
+            if (m.pair_i.size() < (size_t)(count + room + 48))
+                m.pair_i.resize(2 * (count + room) + 48), m.pair_j.resize(m.pair_i.size());
             int *pair_i = m.pair_i.data(), *pair_j = m.pair_j.data();
             for (int lane = 0; lane < some; lane++) {  // eight at a time, as a row has few
-                __m256 x = _mm256_set1_ps(at_x[k + lane]), y = _mm256_set1_ps(at_y[k + lane]), limit = _mm256_set1_ps(near_sq);
+                __m256 x = _mm256_set1_ps(at_x[k + lane]), y = _mm256_set1_ps(at_y[k + lane]);
                 for (int q = 0; q < 2; q++)
                     for (int j = first_j[q][lane]; j < last_j[q][lane]; j += 8) {
-                        __m256 dx = _mm256_sub_ps(_mm256_loadu_ps(at_x + j), x), dy = _mm256_sub_ps(_mm256_loadu_ps(at_y + j), y);
+                        __m256 dx = _mm256_sub_ps(_mm256_loadu_ps(at_x + j), x);
+                        __m256 dy = _mm256_sub_ps(_mm256_loadu_ps(at_y + j), y);
                         __m256 d2 = _mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy));
-                        __mmask8 hit = _mm256_cmp_ps_mask(d2, limit, _CMP_LT_OQ) & first(last_j[q][lane] - j);
+                        __mmask8 near_by = _mm256_cmp_ps_mask(d2, _mm256_set1_ps(near_sq), _CMP_LT_OQ);
+                        __mmask8 hit = near_by & first(last_j[q][lane] - j);
                         __m256i number = _mm256_add_epi32(_mm512_castsi512_si256(lanes().v), _mm256_set1_epi32(j));
                         _mm256_storeu_si256((__m256i*)(pair_i + count), _mm256_set1_epi32(k + lane));
                         _mm256_storeu_si256((__m256i*)(pair_j + count), _mm256_maskz_compress_epi32(hit, number));
@@ -803,13 +836,14 @@ static void list_pairs(People& w, Worker& m, int from, int to) {
         }
     if (m.pair_i.size() < (size_t)count + 48) m.pair_i.resize(count + 48), m.pair_j.resize(count + 48);
     for (int k = 0; k < 16; k++) m.pair_i[count + k] = m.pair_j[count + k] = from;  // of no pair
-    m.begin.assign(1, count);
+    m.pairs = count;
 }
 // Sixteen pairs that overlap by their distance alone; to be added to the sums of both.
 static inline void touch(People& w, Worker& m, const int* i, const int* j, int count, int to) {
     const Rules& r = w.r; const Columns& c = w.c;
     I at_i = load(i), at_j = load(j), a = gather(w.order.data(), at_i), b = gather(w.order.data(), at_j);
-    F dx = gather(w.at_x.data(), at_i) - gather(w.at_x.data(), at_j), dy = gather(w.at_y.data(), at_i) - gather(w.at_y.data(), at_j);
+    F dx = gather(w.at_x.data(), at_i) - gather(w.at_x.data(), at_j);
+    F dy = gather(w.at_y.data(), at_i) - gather(w.at_y.data(), at_j);
     F d2 = dx * dx + dy * dy, reach = r.reach;
     I one = gather(c.state, a), two = gather(c.state, b);
     M both = ((one == STUCK) | (one == CREEPING)) & ((two == STUCK) | (two == CREEPING));
@@ -846,11 +880,13 @@ static void contact(People& w, int me) {
     for (int pass = 0; pass < w.s.passes; pass++) {
         if (pass) w.barrier.wait();
         m.foreign.clear();
-        int hits = 0, pairs = m.begin[0];
-        m.due.resize(std::max(m.due.size(), (size_t)pairs + to - from + 48)), m.rest.resize(std::max(m.rest.size(), (size_t)pairs + 48));
+        int hits = 0, pairs = m.pairs;
+        m.due.resize(std::max(m.due.size(), (size_t)pairs + to - from + 48));
+        m.rest.resize(std::max(m.rest.size(), (size_t)pairs + 48));
         for (int k = 0; k < pairs; k += 16) {
             I i = load(&m.pair_i[k]), j = load(&m.pair_j[k]);
-            F dx = gather(w.at_x.data(), i) - gather(w.at_x.data(), j), dy = gather(w.at_y.data(), i) - gather(w.at_y.data(), j);
+            F dx = gather(w.at_x.data(), i) - gather(w.at_x.data(), j);
+            F dy = gather(w.at_y.data(), i) - gather(w.at_y.data(), j);
             M hit = (dx * dx + dy * dy < r.reach_sq) & first(pairs - k);
             pack(&m.due[hits], hit, i), pack(&m.rest[hits], hit, j), hits += __builtin_popcount(hit);
         }
@@ -858,7 +894,8 @@ static void contact(People& w, int me) {
         for (int k = 0; k < hits; k += 16) touch(w, m, &m.due[k], &m.rest[k], std::min(16, hits - k), to);
         w.barrier.wait();
         for (const Worker& other : w.workers)
-            for (auto [j, tx, ty] : other.foreign) if (&other != &m && j >= from && j < to) w.sum_x[j] -= tx, w.sum_y[j] -= ty, w.met[j]++;
+            for (auto [j, tx, ty] : other.foreign)
+                if (j >= from && j < to) w.sum_x[j] -= tx, w.sum_y[j] -= ty, w.met[j]++;
         int touched = 0;
         for (int k = from; k < to; k += 16) {
             M some = (load(&w.met[k]) > 0) & first(to - k);
@@ -874,13 +911,14 @@ static void contact(People& w, int me) {
             M far = length > r.shift;
             x = select(far, x * (r.shift / length), x), y = select(far, y * (r.shift / length), y);
             slide(w, gather(w.at_x.data(), at), gather(w.at_y.data(), at), x, y, x, y);
-            put(w.at_x.data(), at, some, x), put(w.at_y.data(), at, some, y), put(w.c.x, slots, some, x), put(w.c.y, slots, some, y);
+            put(w.at_x.data(), at, some, x), put(w.at_y.data(), at, some, y);
+            put(w.c.x, slots, some, x), put(w.c.y, slots, some, y);
             for (int* sums : {w.sum_x.data(), w.sum_y.data(), w.met.data()}) put(sums, at, some, I(0));
         }
     }
 }
 
-// --- the step --------------------------------------------------------------------------------------------------------------------
+// --- the step --------------------------------------------------------------------------------------------------------
 
 template<class T> static void take(vector<T>& to, const void* from, size_t count, size_t room = 0) {
     to.assign(count + room, T());
@@ -897,11 +935,13 @@ People* people_new(void** p, int threads) {
     w->front.assign((size_t)COLUMNS * w->room, 0), w->back = w->front;
     for (int k = 0; k < COLUMNS; k++) memcpy(&w->front[(size_t)k * w->room], (int*)p[2] + (size_t)k * n, n * 4);
     w->c = columns_of(w->front, w->room), w->other = columns_of(w->back, w->room);
-    take(w->blocked, p[3], tiles, 16), w->blocked.resize(tiles), take(w->targets, p[4], tiles), take(w->steps, p[5], tiles);
+    take(w->blocked, p[3], tiles, 16), w->blocked.resize(tiles);
+    take(w->targets, p[4], tiles), take(w->steps, p[5], tiles);
     take(w->prices, p[6], 2 * tiles), take(w->point_x, p[7], D), take(w->point_y, p[8], D), take(w->first, p[9], D + 1);
     take(w->tiles, p[10], w->first[D]), take(w->capacity, p[11], D), take(w->fixed, p[12], D), take(w->turns, p[13], D);
-    w->direction.assign(D * tiles + 16, UNREACHABLE), w->chosen.assign(D, 0), w->opens.assign(D, 0), w->reach_sq.assign(D, 0);
-    w->across = (int)ceilf(w->s.columns * w->r.tile * w->r.inv_cell), w->down = (int)ceilf(w->s.rows * w->r.tile * w->r.inv_cell);
+    w->direction.assign(D * tiles + 16, UNREACHABLE), w->chosen.assign(D, 0), w->opens.assign(D, 0);
+    w->reach_sq.assign(D, 0), w->across = (int)ceilf(w->s.columns * w->r.tile * w->r.inv_cell);
+    w->down = (int)ceilf(w->s.rows * w->r.tile * w->r.inv_cell);
     w->cell.assign(w->room, 0), w->order.assign(w->room, 0), w->start.assign(w->across * w->down + 1, 0);
     w->at_x.assign(w->room, 0), w->at_y.assign(w->room, 0), w->threads = w->barrier.threads = threads;
     w->counts.assign((size_t)threads * w->across * w->down, 0), w->totals.assign(threads, 0), w->workers.resize(threads);
@@ -917,13 +957,15 @@ void people_step(People* p, int steps, float* ms) {  // ms: [STAGES][steps], 0 b
         auto note = [&](int step, int stage) {  // the end of a stage
             w.barrier.wait();
             auto now = std::chrono::steady_clock::now();
-            if (me == 0) ms[stage * steps + step] += std::chrono::duration<float, std::milli>(now - begin).count(), w.next = 0;
+            float took = std::chrono::duration<float, std::milli>(now - begin).count();
+            if (me == 0) ms[stage * steps + step] += took, w.next = 0;
             begin = now;
             w.barrier.wait();
         };
         for (int step = 0; step < steps; step++) {
             if (me == 0) {
-                w.goal_key = key_of(w.s.seed, (u32)w.s.tick, GOAL), w.tire_key = key_of(w.s.seed, (u32)w.s.tick, RECONSIDER);
+                w.goal_key = key_of(w.s.seed, (u32)w.s.tick, GOAL);
+                w.tire_key = key_of(w.s.seed, (u32)w.s.tick, RECONSIDER);
                 w.wiggle_x = key_of(w.s.seed, (u32)(w.s.tick / 30), WIGGLE), w.wiggle_y = scramble(w.wiggle_x), w.next = 0;
             }
             index_agents(w, me), note(step, INDEX);
