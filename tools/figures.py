@@ -22,8 +22,6 @@ ROWS = {
     "reorder.when": "agents in cell order", "cull": "culling by cells",
     "avoidance": "slowing down (off: pushes, another model)", "overlap_passes": "overlap passes (off: another model)"}
 PHRASES = {  # of other pages, with figures of a technique
-    "a step of 20,000 people takes {on} ms instead of {off}": ("techniques.md", "neighbours"),
-    "a frame of `20k` takes {low} to {high} times as long without it": ("techniques.md", "cull"),
     "Reordering makes a step of 20,000 people {step} times as fast, and a frame {frame} times": (
         "findings.md", "reorder.when")}
 HEAD = "| `20k`, each technique turned off alone | ms per step | a frame takes |\n|---|---|---|"
@@ -54,9 +52,7 @@ def _frame(row: dict[str, Any]) -> str:
 
 def with_figures(text: str, phrase: str, row: dict[str, Any]) -> str:
     """The text of a page with the figures of a technique in the places of the phrase."""
-    on, step, frame = row["step"]["ms"]["value"], row["step"]["other"]["ratio"]["value"], row["frame"]["other"]["ratio"]
-    said = phrase.format(on=f"{on:.1f}", off=f"{on * step:.0f}", step=f"{step:.2f}", frame=f"{frame['value']:.2f}",
-                         low=f"{frame['low']:.2f}", high=f"{frame['high']:.2f}")
+    said = phrase.format(**{name: f"{row[name]['other']['ratio']['value']:.2f}" for name in ("step", "frame")})
     pattern = re.sub(r"\\\{\w+\\\}", r"[\\d.]+", re.escape(phrase)).replace("\\ ", r"\s+")
     return re.sub(pattern, lambda _: said, text)
 

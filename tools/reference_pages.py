@@ -29,9 +29,9 @@ from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"
 MADE = "<!-- Made by tools/regenerate.py from the program. -->"
-TECHNIQUE_TEXT = """The key toggles a technique, and with `Shift` selects its next value. Where no value is off, false or 0, the key
-selects the next value, with `Shift` the previous one. In brackets are the key under `optimizations` and its values,
-with the **default**.
+TECHNIQUE_TEXT = """The key toggles a technique, and with `Shift` selects its next value.
+Where no value is off, false or 0, the key selects the next value, with `Shift` the previous one.
+In brackets are the key under `optimizations` and its values, with the **default**.
 
 Techniques are exact unless marked. *Approximate* ones (`~` in the window) change the crowd a little. *Model* (`≠`) means
 another rule of behaviour.
@@ -49,7 +49,7 @@ The action of an overlay is `show_` and its name, except `freeze`.
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
 CONFIG_TEXT = """Every key of a configuration file with its default and unit. `configs/schema.json` has the ranges.
 Lengths are in world units: a pixel at zoom 1, and 1/26 m for people. Keys in `_s` are in seconds.
-Other behaviours have the limits of `crowd`, too.
+Each behaviour has `limit_scanned` and `limit_kept`, which `crowd` lists.
 `--set KEY=VALUE` changes a key on the command line, and `--print-config` prints all values in effect.
 """
 ELSEWHERE = {  # keys whose values another page lists
@@ -148,7 +148,8 @@ def key_lists() -> str:
     """A list for each heading of the actions; of numbered ones the first, whose text is about all."""
     return "\n\n".join(
         f"## {heading}\n\n" + items(
-            (f"{' '.join(f'`{key_text(key)}`' for key in entry.keys)} (`{name}`)".lstrip(), "" if entry.what == name.replace("_", " ") else entry.what)
+            (f"{' '.join(f'`{key_text(key)}`' for key in entry.keys)} (`{name}`)".lstrip(),
+             entry.what * (entry.what != name.replace("_", " ")))
             for name, entry in actions.items() if not re.search(r"_[2-9]$", name))
         for heading, actions in HEADINGS.items())
 

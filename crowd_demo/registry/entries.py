@@ -59,8 +59,8 @@ def _has_module(code: str) -> bool:
 
 
 Text = Annotated[str, Must(str.isprintable, "printable text")]
-Name = Annotated[str, Must(lambda text: text.isprintable() and text.strip(), "printable text that is not empty")]
-Key = Annotated[str, Must(_is_key, "a name that a key can have")]
+Name = Annotated[str, Must(lambda text: text.isprintable() and text.strip(), "printable text, and not empty")]
+Key = Annotated[str, Must(_is_key, "a name that a key of the configuration can have")]
 Keys = Annotated[str, Must(lambda text: all(map(_is_key, text.split("."))), "names that keys can have, with dots between")]
 Code = Annotated[str, Must(_has_module, '"module:name" of a module that can be found')]
 SettingsCode = Annotated[str, Must(
@@ -69,7 +69,7 @@ Choices = Annotated[tuple[Value, ...], Must(_are_choices, "different values: tru
 Numbers = Annotated[Range | None, Must(
     lambda numbers: numbers is None or (isinstance(numbers, Range) and numbers.kind in (int, float)
                                         and numbers.low <= numbers.high),
-    "None, or a Range of int or float")]
+    "None, or the Range of int or float from the least to the greatest")]
 Group = Annotated[str, Must(GROUPS.__contains__, f"one of {', '.join(GROUPS)}")]
 Fold = Annotated[str, Must(FOLDS.__contains__, f"one of {', '.join(FOLDS)}")]
 

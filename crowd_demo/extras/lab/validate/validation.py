@@ -212,7 +212,7 @@ The default model, *slow_down*, walks alone, in streams, in dense crowds and thr
 models do not slow down, so in dense crowds speeds and flows are too high. Do not plan evacuations with it: see
 [what the model cannot do](how_people_walk.md#what-the-model-cannot-do). [References](references.md) lists the papers."""
 SEEDS = """\
-This program's models walk each scene with {seeds} seeds, which draw starting positions and speeds; other programs with the first.
+This program's models walk each scene with {seeds} seeds, which draw starting positions and speeds; others with the first.
 A number is the median, with the minimum and maximum in brackets. It passes only if each seed does; **bold** means failed."""
 ROLES = """\
 `benchmarks/calibrate.py` fitted eight constants of *slow_down* to the experiments *fitted*, and to the people who are stuck or
