@@ -32,6 +32,7 @@ class Routes(NamedTuple):
 
     fields: FlowField
     prices: Prices
+    empty: int  # so many sets of prices, the first ones, know of no crowds
 
 
 @device
@@ -73,6 +74,8 @@ def crowds_on(routes: Routes, walls: Walls, goal: int, x: Int, y: Int) -> int:
     _, rows, columns = routes.fields.direction.shape
     column, row = tile_at(walls, x, y)
     step, cost = direction_at(routes.fields, goal, column, row), 0
+    if routes.prices.chosen[goal] < routes.empty:
+        return 0 if step <= ARRIVED else -1
     for _ in range(rows * columns):
         if step >= ARRIVED:
             break
