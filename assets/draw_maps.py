@@ -479,7 +479,7 @@ def metropolis() -> Map:
     inside &= (v > 4) & (u > 4)
     belt, between = np.minimum(abs(ring - 64), abs(ring - 150)), second - near
     town = np.full(u.shape, WALL)
-    town[inside & ((between < 8) | (belt < 6) | (near < 14) | _streets(u, v, far.argmin(axis=0)))] = FLOOR
+    town[inside & ((between < 10) | (belt < 7) | (near < 14) | _streets(u, v, far.argmin(axis=0)))] = FLOOR
     town[inside & (town == WALL) & ~_within(town == FLOOR, 3)] = GRASS  # courts
     town[inside & (town == FLOOR) & ((belt < 1.5) | (between < 1.5)) & (near > 18)] = GRASS
     _plant(town, (belt < 1.5) & ((np.floor(u) + 2 * np.floor(v)) % 7 == 0))
@@ -505,7 +505,7 @@ def _streets(u: Field, v: Field, owner: NDArray[np.intp]) -> Tiles:
     """Return the streets of all districts: two sets of parallels at a right angle."""
     length, depth, angle = np.array(DISTRICTS).T[2:, owner]
     along, across = u * np.cos(angle) + v * np.sin(angle), v * np.cos(angle) - u * np.sin(angle)
-    streets: Tiles = (along % length < 5) | (across % depth < 4)
+    streets: Tiles = (along % length < 6) | (across % depth < 5)
     return streets
 
 

@@ -83,7 +83,7 @@ class Loop:
         self._waited_s = 0.0  # in which the crowd has made no steps, for it was the turn of the second one
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
         self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
-        self._is_drawn = False  # whether the picture of this frame is complete
+        self._is_drawn = False  # whether this frame's picture is complete, and not kept yet
         self.opening: Opening | None = None
         self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
         self.opened: Loaded | None = None
@@ -233,17 +233,18 @@ class Loop:
                 overlays.draw(screen(), panels)
                 if program.split.second:
                     program.split.draw(screen(), alpha, overlays.draw_on_both)
-                # Held until the end: an answer would draw over the new picture before it was shown.
-                if steps and program.panels.now.hud != "off" and program.running:
-                    with program.sim.profile.stage("meters"):
-                        program.crowd.meters.read(program.sim)
-                if program.cards.on and program.running:
-                    program.cards.work(moment_of(program, alpha))
                 self._is_drawn = True
+            if steps and program.panels.now.hud != "off" and program.running:
+                with program.sim.profile.stage("meters"):  # one of a large crowd takes long
+                    program.crowd.meters.read(program.sim)
+            if program.cards.on and program.running:
+                with self._drawing:  # the camera stays where it is
+                    program.cards.work(moment_of(program, alpha))
 
     def _stand_still(self) -> None:
         """Let the experiment go on over a still picture of the crowd. The profile leaves out such a frame."""
         if self._still is None or self._still.get_size() != screen().get_size():
+            self._is_drawn = False
             self._await(self.worker.submit(lambda: self._compute(0)))
             if self.abandoned:
                 return
@@ -293,9 +294,12 @@ class Loop:
 
         Reading events lets the window follow its new size, which frees the surface that is drawn on.
         """
-        if self._is_drawn or not self._drawing.acquire(blocking=False):
+        if not self._drawing.acquire(blocking=False):
             return to_answer
         try:
+            if self._is_drawn:  # an answer draws over it
+                self._is_drawn = False
+                self.presenter.keep_picture()
             changed = self.events.read_at_once()
             self.presenter.follow_size()
             if changed or to_answer or self.presenter.is_outdated:
@@ -330,6 +334,7 @@ class Presenter:
         program.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
+        self._is_kept = False  # whether it is the one of this frame
         self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
         self.set_title()
 
@@ -347,8 +352,12 @@ class Presenter:
         """Complete the picture, save it if that was requested, and show it."""
         profile = self.program.sim.profile
         with profile.stage("hud"):
-            self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
-            self._view = self._shown = self.program.camera.view_rect()
+            if self._is_kept:
+                self._draw_picture()
+            else:
+                self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
+                self._view = self._shown = self.program.camera.view_rect()
+            self._is_kept = False
             self._draw_hud(hovered)
         self.save_requested()
         with profile.stage("hud"):
@@ -359,18 +368,27 @@ class Presenter:
     def answer(self, keys: Sequence[str]) -> None:
         """While a step takes long, show over the last picture what changes at once, and which keys come next."""
         self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
-        camera = self.program.camera
-        if self.is_outdated or self._picture.get_size() != screen().get_size():
-            screen().fill("black")
-        if self._view == camera.view_rect() or self.program.split.second:
-            screen().blit(self._picture, (0, 0))
-        else:
-            factor = camera.zoom * (self._view.right - self._view.left) / self._picture.get_width()
-            blit_scaled(screen(), self._picture, *camera.world_to_screen(self._view.left, self._view.top), factor)
-        self._shown = camera.view_rect()
+        self._draw_picture()
         self._draw_hud(None, [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else [])
         self.program.hud.draw_message()
         pygame.display.flip()
+
+    def keep_picture(self) -> None:
+        """Keep what was drawn in this frame, which takes longer."""
+        self._picture, self._is_kept, self._view = screen().copy(), True, self.program.camera.view_rect()
+
+    def _draw_picture(self) -> None:
+        """Draw the picture that was kept where the camera now shows it."""
+        picture, view, camera = self._picture, self._view, self.program.camera
+        assert picture
+        if self.is_outdated or picture.get_size() != screen().get_size():
+            screen().fill("black")
+        if view == camera.view_rect() or self.program.split.second:
+            screen().blit(picture, (0, 0))
+        else:
+            factor = camera.zoom * (view.right - view.left) / picture.get_width()
+            blit_scaled(screen(), picture, *camera.world_to_screen(view.left, view.top), factor)
+        self._shown = camera.view_rect()
 
     def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
         program, picture = self.program, screen()
