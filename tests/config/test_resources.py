@@ -51,8 +51,8 @@ def test_the_first_view_lies_in_the_world(name):
 
 def test_the_names_keep_their_promise():
     expected = {"1k": (1_000, "crowd"), "5k": (5_000, "crowd"), "20k": (20_000, "crowd"), "20k-flock": (20_000, "flock"),
-                "100k": (100_000, "crowd"), "1m": (1_000_000, "crowd"), "1m-flock": (1_000_000, "flock"), "maze": (3_000, "crowd"),
-                "open-world": (18_000, "crowd")}
+                "100k": (100_000, "crowd"), "1m": (1_000_000, "crowd"), "1m-flock": (1_000_000, "flock"),
+                "maze": (3_000, "crowd"), "open-world": (18_000, "crowd")}
     loaded = {name: load_config(name) for name in expected}
     assert {name: (config.agents, config.behaviour) for name, config in loaded.items()} == expected
 
