@@ -73,7 +73,7 @@ def expected_of(sim, name):
             return [slot * 256 // count for slot in range(count)]
         case "age":
             return [sim.tick - 1 - (at // 16 - at % 16 - 1) for at in c.next_update[:count].tolist()]
-        case "turn":
+        case "due":
             return [at // 16 - sim.tick for at in c.next_update[:count].tolist()]
         case "cell":
             cell = sim.grid.cell
@@ -85,7 +85,7 @@ def expected_of(sim, name):
     return None
 
 
-@pytest.mark.parametrize("name", ["state", "memory", "age", "turn", "cell", "worker"])
+@pytest.mark.parametrize("name", ["state", "memory", "age", "due", "cell", "worker"])
 def test_colours_tell_what_they_should(sim, name):
     _, found = numbers(sim, name)
     assert found.tolist() == list(expected_of(sim, name))
@@ -93,7 +93,7 @@ def test_colours_tell_what_they_should(sim, name):
 
 def test_ages_and_turns_lie_within_the_period(sim):
     period = sim.optimizations.stagger.avoidance
-    ages, turns = numbers(sim, "age")[1].astype(int), numbers(sim, "turn")[1].astype(int)
+    ages, turns = numbers(sim, "age")[1].astype(int), numbers(sim, "due")[1].astype(int)
     assert set(ages.tolist()) <= set(range(period)) and set(turns.tolist()) <= set(range(period))
     assert len(set(ages.tolist())) > 1
 
