@@ -296,7 +296,7 @@ class Loop:
         try:
             changed = self.events.read_at_once()
             self.presenter.follow_size()
-            if changed or to_answer:
+            if self._frame and (changed or to_answer):  # before the first frame the loading screen stays
                 self.presenter.answer([key_text(pygame.key.name(event.key)) for event in self.events.waiting
                                        if event.type == pygame.KEYDOWN])
         finally:

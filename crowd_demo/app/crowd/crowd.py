@@ -36,11 +36,11 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.status import Mark, Past
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate, Switch
-from crowd_demo.sim.edits import lasting_edits
+from crowd_demo.sim.edits import PaintWalls, PlaceLine, SetExit, SetGoal, lasting_edits
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
-from crowd_demo.sim.tuning import SetNumbers, numbers_by_hand
+from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
 
 MB = 1_000_000
 UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
@@ -49,6 +49,7 @@ NOTED = 100  # characters of an action in the notes of the profile
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
 REACH_S = 60.0
 LEAST_GAP_S, LONGEST_GAP_S = 0.5, 5.0
+OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers
 
 
 class Change(NamedTuple):
@@ -291,6 +292,13 @@ class Entries(NamedTuple):
     undone: tuple[Entry, ...] = ()
 
 
+def after_restart(entries: Entries) -> Entries:
+    """Return the entries that another crowd in the same world keeps: those about no particular agents and forces."""
+    done, undone = (tuple(entry for entry in each if all(isinstance(back, OF_ANY_CROWD) for back in entry.inverses))
+                    for each in entries)
+    return Entries(done, undone)
+
+
 class Timeline:
     """`actions` are those of all known ticks, (tick, action); `entries` hold from the tick that is their key on."""
 
@@ -311,6 +319,9 @@ class Timeline:
     def oldest(self) -> int:
         """The first tick that can be returned to."""
         return self.newest if self.keyframes.oldest is None else self.keyframes.oldest
+
+    def entries_at(self, tick: int) -> Entries:
+        return next(entries for at, entries in reversed(self.entries.items()) if at <= tick)
 
     def append(self, tick: int, action: Action) -> None:
         """Note what was done at the newest tick."""

@@ -18,7 +18,7 @@ from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
 from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
@@ -157,7 +157,8 @@ class Switcher:
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
         """Start compiling the launches that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        self.compilers.want(launches, asked)
+        later = len({key_of(launch) for others, _ in missing for launch in others} - set(map(key_of, launches)))
+        self.compilers.want(launches, asked, later)
         if not launches:
             self.job = RunningJob("compiling")
         elif not self.busy:

@@ -4,10 +4,10 @@ A stroke goes from press to release. The main thread notes where the mouse was; 
 that into actions, at most one a tick (while time stands still: one a frame), and joins the points, so a fast stroke has
 no gaps.
 
-Each stroke of a tool can be undone, and so can what a key, a slider or a dialog changes: techniques, numbers, and how
-many agents there are. An entry is taken back by actions of its own while the crowd goes on. Entries are known for every
-tick: after going back in time, undo and redo have the entries of that tick again. Agents who come back have new
-handles: entries that name their former ones are translated.
+Each stroke of a tool can be undone, and so can what a key, a slider or a dialog changes: techniques, numbers, how many
+agents there are, and manual events. An entry is taken back by actions of its own while the crowd goes on. Entries are
+known for every tick: after going back in time, undo and redo have the entries of that tick again. Agents who come back
+have new handles: entries that name their former ones are translated.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import BrushView, FlowView, Ring, ToolBarView, ToolButton
 from crowd_demo.sim.actions import Action, Edit, Populate, Switch
 from crowd_demo.sim.edits import PaintWalls, PlaceLine, PutBack, PutForce, Remove, RemoveForce, SetGoal
+from crowd_demo.sim.events import Event, Send, actions_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import Tune
 from crowd_demo.sim.ways import Ways
@@ -297,8 +298,7 @@ class Undo:
     @property
     def present(self) -> Entries:
         """Those of the present tick."""
-        tick, known = self._crowd.sim.tick, self._crowd.timeline.entries
-        return next(entries for at, entries in reversed(known.items()) if at <= tick)
+        return self._crowd.timeline.entries_at(self._crowd.sim.tick)
 
     def begin_gesture(self) -> None:
         """Call at each press: what a drag changes is one entry."""
@@ -308,12 +308,13 @@ class Undo:
         """Carry out what a key, a slider or a dialog has asked for."""
         path = getattr(action, "path", "")
         what = BY_PATH[path].label.strip() if path in BY_PATH else path or action.about
-        self._do(action, action.inverse(self._crowd.sim) if isinstance(action, Edit) else (), what,
-                 (self._gesture, type(action), path))
+        if isinstance(action, Event):
+            what = self._crowd.config.events[action.number].text
+        self._do(action, inverse_of(action, self._crowd.sim), what, (self._gesture, type(action), path))
 
     def carry_out(self, action: Action, what: str, stroke: object) -> None:
         """Carry out an action of a stroke, unless it would change nothing."""
-        inverses = action.inverse(self._crowd.sim) if isinstance(action, Edit) else ()
+        inverses = inverse_of(action, self._crowd.sim)
         if inverses or not isinstance(action, Edit):
             self._do(action, inverses, what, stroke)
 
@@ -360,7 +361,7 @@ class Undo:
         left, back = list(entry.inverses), list[Action]()
         while left:
             action, sim = left.pop(0), self._crowd.sim
-            again = action.inverse(sim) if isinstance(action, Edit) else ()
+            again = inverse_of(action, sim)
             new = action.new_handles(sim) if isinstance(action, PutBack) else {}
             if (again or not isinstance(action, Edit)) and self._crowd.carry_out(action):
                 back[:0] = again
@@ -380,6 +381,22 @@ class Undo:
         if len(timeline.entries) > MAX_TIMES:
             first = max((at for at in timeline.entries if at <= timeline.oldest), default=0)
             timeline.entries = {at: entries for at, entries in timeline.entries.items() if at >= first}
+
+
+def inverse_of(action: Action, sim: Simulation) -> tuple[Action, ...]:
+    """Return the actions that take one back that is not applied yet; none if that is impossible.
+
+    People whom an event sends go to the nearest of all destinations that they had before.
+    """
+    match action:
+        case Event(number):
+            return tuple(back for deed in actions_of(sim.config.events[number].do, sim) for back in inverse_of(deed, sim))
+        case Send():
+            goals = np.unique(getattr(sim.agents.columns, "goal")[:sim.agents.count])  # noqa: B009  # of people alone
+            return (Send(tuple(goals.tolist())),) if len(goals) else ()
+        case Edit():
+            return action.inverse(sim)
+    return ()
 
 
 def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:
