@@ -165,7 +165,6 @@ class Profile:
 
     @property
     def steps_in_frame(self) -> int:
-        """Steps of the present frame so far."""
         return self.steps - self._steps_before
 
     def step_ms(self, last: int = HISTORY) -> dict[str, float]:

@@ -108,14 +108,10 @@ class WallRectangle(Section):
 
 
 class Point(Section):
-    """A place."""
-
     at: Place = Field(description="[x, y], world units")
 
 
 class Disc(Point):
-    """A disc."""
-
     radius: Length = number(52, 0, 65_536, "units", "how far it reaches")
 
 
@@ -126,8 +122,6 @@ class Newcomers(Disc):
 
 
 class Pull(Disc):
-    """A force in a disc."""
-
     radius: Length = number(260, 0.01, 65_536, "units", "how far it reaches")
     strength: float = number(2, 0.01, 100, "", "strength")
     seconds: Seconds = Field(0, description=f"duration; 0: to the end (0 to {MAX_SECONDS})")

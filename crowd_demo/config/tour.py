@@ -176,7 +176,6 @@ class Tour(Section):
 
     @cached_property
     def pages(self) -> tuple[Page, ...]:
-        """All that is shown, in order."""
         return tuple(self._pages())
 
     def _pages(self) -> Iterator[Page]:

@@ -136,7 +136,6 @@ def add_up(points: Indexed, rule: PairRule, columns: Values, out: Reals, at: Int
 
 @device
 def cell_at(points: Indexed, k: int) -> Int:
-    """Return the cell of order[k]."""
     return np.int64(points.key[np.uintp(points.cells.order[np.uintp(k)])])
 
 

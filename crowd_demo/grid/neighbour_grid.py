@@ -44,7 +44,6 @@ _lock = threading.RLock()  # of all grids, where Numba's threads only work for o
 
 @pair_rule
 def one(dx: object, dy: object, me: object, other: object) -> int:
-    """Count neighbours."""
     return 1
 
 

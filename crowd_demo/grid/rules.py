@@ -137,7 +137,6 @@ def read_columns(context, columns, index):
 
 
 def values_of(returned: types.Type) -> list[types.Type]:
-    """The types of what a rule returns: one value, or a tuple of them."""
     return list(returned) if isinstance(returned, types.BaseTuple) else [returned]
 
 
@@ -175,7 +174,6 @@ def is_fraction(kind: types.Type) -> bool:
 
 @intrinsic
 def add_values(context, sums, wanted, values):
-    """Return the sums with the values added, in the lanes that are wanted."""
     kind, kinds = sums.dtype, values_of(values)
     if not is_fraction(kind) and any(map(is_fraction, kinds)):
         raise TypingError("a fraction does not fit a sum of whole numbers")

@@ -264,7 +264,6 @@ class Measurement(_OfTechniques):
         return {**stage, "step": found.step, "frame": found.frame}
 
     def table(self) -> TextTable:
-        """A row for each comparison."""
         return TextTable(("ms", hud_word(self.value), hud_word(self.other), "buys", "95%"),
                          [(name, *found.cells()) for name, found in self.comparisons().items()])
 

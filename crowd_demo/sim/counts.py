@@ -48,7 +48,6 @@ class Counts:
         self.place(Line(*self._config.measure.line))
 
     def place(self, line: Line) -> None:
-        """Count another line, from now on."""
         self.line, self.both = line, np.zeros(2, np.int64)
         self.both_samples: Longs = np.zeros((0, 2), np.int64)
 

@@ -140,7 +140,6 @@ def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
 
 
 def sealed(*parts: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
-    """Return the parts and their checksum."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     for part in parts:
         digest.update(part)

@@ -276,8 +276,6 @@ def _goals(listed: list[list[int]]) -> Goals:
 # --- which free tiles belong to which destination --------------------------------------------------------------------
 
 class Areas(NamedTuple):
-    """The areas of all destinations."""
-
     tiles: Ints  # their numbers, one area after the other and in reading order
     first: Ints  # [D + 1]: where each area begins in `tiles`
 
@@ -315,7 +313,6 @@ class Layout:
                 launch(allow_steps, self.walls.blocked, self.steps, first, last))
 
     def finished(self) -> Layout:
-        """Claim what is left."""
         if self.claimed < len(self.targets):
             run(self.launches(self.claimed, len(self.targets)))
             self.claimed = len(self.targets)
@@ -323,7 +320,6 @@ class Layout:
 
     @property
     def bits(self) -> Bytes:
-        """The walls for a snapshot."""
         if self._bits is None:
             self._bits = np.packbits(self.walls.blocked)
         return self._bits

@@ -217,7 +217,6 @@ class World:
     # --- neighbours, and the processor ---------------------------------------------------------------------------------
 
     def structure_of(self, name: str) -> type[Structure]:
-        """Return the neighbour structure of that name."""
         return self.behaviour.structures.get(name) or load(STRUCTURES[name])
 
     @property
@@ -355,7 +354,6 @@ class World:
         self._follow_walls()
 
     def paint_walls(self, runs: Iterable[Run], wall: bool) -> None:
-        """The same on the tiles of runs."""
         self.terrain.paint(self.terrain.mask_of(runs), wall)
         self._follow_walls()
 

@@ -297,7 +297,6 @@ class Undo:
 
     @property
     def present(self) -> Entries:
-        """Those of the present tick."""
         return self._crowd.timeline.entries_at(self._crowd.sim.tick)
 
     def begin_gesture(self) -> None:
@@ -357,7 +356,6 @@ class Undo:
         self._notices.add(f"done again: {again.what}", "undo")
 
     def _take_back(self, entry: Entry) -> Entry:
-        """Apply the actions of an entry; return the one that takes them back."""
         left, back = list(entry.inverses), list[Action]()
         while left:
             action, sim = left.pop(0), self._crowd.sim

@@ -180,8 +180,6 @@ Stepped = Callable[[int], object]
 
 
 class FrameRows(NamedTuple):
-    """One frame: who is where, in the order of their numbers."""
-
     frame: int  # from 0
     person: Longs
     x: Doubles  # in units of the file

@@ -47,7 +47,6 @@ def clear(worker: int, workers: int, values: Whole | Floats) -> None:
 
 @kernel
 def count_off(worker: int, workers: int, values: Ints) -> None:
-    """Write 0, 1, 2, ..."""
     for k in range(worker, values.shape[0], workers):
         values[k] = k
 

@@ -353,8 +353,6 @@ class GpuSmallCells(MadeOf[SmallCells]):
 
 
 class GpuPass(GpuStage):
-    """One pass of contact."""
-
     name = "contact"
 
     def __init__(self, crowd: GpuCrowd, sorted_by: GpuSmallCells, number: int) -> None:

@@ -99,7 +99,6 @@ class GpuCrowd:
         return cast(T, copy)
 
     def column(self, number: int) -> Ints:
-        """Return a copy of one column, as whole numbers."""
         values = np.empty(self.front.shape[1], np.int32)
         self.gpu.download(self.gpu.row(self.front, number, values.dtype), values)
         return values
@@ -109,7 +108,6 @@ class GpuCrowd:
         return self._written == agents.writes
 
     def fetch(self, matrix: Ints) -> None:
-        """Copy all columns to a matrix."""
         self.gpu.download(self.front, matrix)
 
     def swap(self, world: World) -> None:
@@ -162,7 +160,6 @@ class GpuCrowd:
         return self._kept
 
     def launch(self, kernel: Callable[..., object], items: int, *args: object) -> Launch:
-        """Return the launch of a kernel over so many items."""
         return self.gpu.launch(kernel, self.gpu.threads_for(items), *args)
 
 
@@ -237,8 +234,6 @@ class GpuInteraction(GpuStage):
 
 
 class GpuMove(GpuStage):
-    """Move all agents."""
-
     name = "move"
 
     def launches(self, world: World) -> tuple[Launch, ...]:

@@ -40,8 +40,6 @@ OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many
 
 
 class Wish(NamedTuple):
-    """The wanted kernels."""
-
     launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
     since: float  # when they were wanted

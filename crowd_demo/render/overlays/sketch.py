@@ -51,7 +51,6 @@ class Sketch:
     # --- marks; arrays of one shape, or numbers, in world units ------------------------------------------------------
 
     def areas(self, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, inks: ArrayLike) -> None:
-        """Fill rectangles with an ink, or one for each."""
         self._areas.append((left, top, right, bottom, inks))
 
     def lines(self, x0: ArrayLike, y0: ArrayLike, x1: ArrayLike, y1: ArrayLike, inks: ArrayLike, width: int = 1,
@@ -209,7 +208,6 @@ class GroundSquares(NamedTuple):
         return self.columns * self.rows
 
     def number_at(self, x: Doubles, y: Doubles) -> Longs:
-        """The number of the square of each point in view."""
         column, row = (np.floor(position / self.side).astype(np.int64) for position in (x, y))
         return (row - self.top) * self.columns + (column - self.left)
 

@@ -376,8 +376,6 @@ class SmallCells(Stage):
 
 
 class ContactPass(Stage):
-    """One pass of the technique *contact*."""
-
     name = "contact"
 
     def __init__(self, contact: Contact, number: int) -> None:

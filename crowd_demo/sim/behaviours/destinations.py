@@ -88,7 +88,6 @@ def drawn_destination(d: Destinations, last: int, identity: Int, key: Int) -> in
 
 @device
 def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, walls: Walls, key: Int) -> None:
-    """Choose a place in the area as the goal."""
     first, last = d.first[c.goal[slot]], d.first[c.goal[slot] + 1]
     c.goal_x[slot], c.goal_y[slot], _ = _draw_place(d, first, last - first, c.id[slot], ground, walls, key)
     c.goal_visible[slot] = 0
@@ -227,8 +226,6 @@ def open_destinations(worker: int, workers: int, d: Destinations, counts: Longs,
 # --- exits ------------------------------------------------------------------------------------------------------------
 
 class ExitRules(NamedTuple):
-    """Constants of one step."""
-
     speed_min: np.float64
     speed_range: np.float64
     speed_draws: np.int64

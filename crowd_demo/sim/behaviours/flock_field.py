@@ -72,8 +72,6 @@ class FieldRules(NamedTuple):
 
 
 class Field(NamedTuple):
-    """Constants of the field and its memory."""
-
     sums: Longs  # [cells, 5]: birds of a cell, and their positions and velocities in fixed point
     pull_x: Floats  # [n + 16]: alignment and cohesion of the bird in each slot
     pull_y: Floats

@@ -173,8 +173,6 @@ class PreyCounts(NamedTuple):
 
 
 class Chase(NamedTuple):
-    """Constants of the chase."""
-
     sight: np.float32
     speed: np.float32
     response: np.float32
@@ -204,7 +202,6 @@ def count_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squ
 
 @formula
 def _middle(number: int, squares: PreyCounts) -> np.float32:
-    """Return the middle of a row or column."""
     return (np.float32(number) + 0.5) * squares.side
 
 

@@ -32,8 +32,6 @@ LONGEST = 16  # period
 
 
 class UpdateSchedule(NamedTuple):
-    """The schedule of one step."""
-
     due_below: int  # packed: agents below are due now, or overdue
     due_above: int  # and so are those that would be due later than a period from now
     period: int

@@ -262,7 +262,6 @@ class TreeStructure(Structure):
         return min(self.subtrees, self.depth)
 
     def index(self, tick: int) -> tuple[Launch, ...]:
-        """Build the tree."""
         self.order = self.tree.order
         return self.build(self.tree, 0, self.parts)
 

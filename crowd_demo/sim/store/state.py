@@ -76,7 +76,6 @@ def dtypes_of(kind: type[Columns]) -> dict[str, np.dtype[np.generic]]:
 
 
 def views(kind: type[Kind], matrix: Ints) -> Kind:
-    """Return the rows of an int32 matrix as columns."""
     return kind(*(row.view(dtype) for row, dtype in zip(matrix, dtypes_of(kind).values(), strict=True)))
 
 
@@ -108,8 +107,6 @@ EMPTY = PartState()
 
 
 class StatePart(Protocol):
-    """A part of the state of a simulation."""
-
     name: str  # under which snapshots and files have it
 
     def state(self) -> PartState:

@@ -67,7 +67,6 @@ class Crowding:
             self._tiles = self._next = np.require(tiles, requirements="W")  # kernels are compiled for such arrays
 
     def allows(self, state: Bytes) -> bool:
-        """Return whether this can be the state."""
         return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self._most)).all())
 
     def prices(self, tick: int) -> Prices:

@@ -165,7 +165,6 @@ def _nearest(blocked: Bytes, down: Ints, column: int, reach: int) -> int:
 
 
 def ground_of(terrain: Terrain, body: float, field: WallField, forces: ForceArrays = NO_FORCES) -> Ground:
-    """Return the ground of a terrain with its present walls."""
     walls = terrain.walls
     solid = terrain.blocked.reshape(-1).astype(np.int32)
     zero, tile = np.float32(0), float(walls.tile)

@@ -124,7 +124,6 @@ class Case(Protocol):
 
 
 def by_size(*sizes: int, of_size: Callable[[int], Sequence[Case]]) -> Callable[[LabScale], Sequence[Case]]:
-    """Return what makes the cases of each of these sizes that a scale has."""
     return lambda scale: [case for size in scale.sizes(*sizes) for case in of_size(size)]
 
 
@@ -211,7 +210,6 @@ def is_faster(arm: str, *others: str, times: float = 1.0, stage: str = "") -> Ca
 
 
 def below(limit: float, found: Interval) -> Answer:
-    """Return whether an interval lies below a limit."""
     return "yes" if found.high < limit else "no" if found.low > limit else "unclear"
 
 

@@ -147,7 +147,6 @@ class Results(NamedTuple):
 
     @property
     def cpu(self) -> str:
-        """The processor and its cores."""
         machine = self.head["machine"]
         assert isinstance(machine, dict)
         name = re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", str(machine.get("cpu", "?")))  # what all are called

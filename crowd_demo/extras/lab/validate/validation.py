@@ -144,7 +144,6 @@ class Validation:
 
 
 def _runs(walks: Walks, title: str, done: float, share: float) -> Generator[Slice, None, WalkedScenes]:
-    """Wait for all scenes of one seed."""
     runs: dict[float, WalkedScene] = {}
     part = share / len(walks)
     for index, (key, (scene, walk)) in enumerate(walks.items()):
