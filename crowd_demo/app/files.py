@@ -1,7 +1,7 @@
 """The files of the working folder: saves, recordings and pages of the crowd, and scenarios.
 
-The current scenario is saved as NAME.yaml, and as NAME.map if no shipped map has the same tiles; NAME.png is its picture
-in menus. The files have the
+The current scenario is saved as NAME.yaml, and as NAME.map if no shipped map has the same tiles; NAME.png is its
+picture in menus. The files have the
 edited scenario at its start, which is what a restart begins with: walls that were built and torn down by hand, destinations,
 exits, forces that stay, numbers, techniques, the number of agents and the view. What events did is left out: it happens
 again. Before something is done that would lose what was built, the user is asked, unless a file holds it.
@@ -206,7 +206,6 @@ class CrowdFiles:
                 ] if export and export.progress.endswith("%") else []
 
     def export(self) -> None:
-        """Begin a page of the last seconds before the present tick."""
         crowd, sim = self._crowd, self._crowd.sim
         begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.timeline.oldest)
         first = crowd.timeline.keyframes.before(begin)
@@ -372,15 +371,14 @@ class ScenarioFiles:
         self._notices.add(f"saved {names}. Open it: {how}", "scenario file", LONG_S)
 
     def _picture(self, path: Path) -> dict[Path, bytes]:
-        """Return the file of a picture of the crowd in the present view, without panels; none where nothing is drawn."""
+        """Return the file of a picture of the present view without panels; none where nothing is drawn."""
         if not (scene := self._crowd.scene):
             return {}
         shown, camera = pygame.Rect(0, 0, *PICTURE), self._on_screen().camera
         surface = plain_surface(camera.size)
         self._crowd.sim.prepare_picture()
         scene.draw(surface, camera)
-        part = surface.subsurface(shown.fit(surface.get_rect()))
-        return {path: png_of(pygame.transform.smoothscale(part, PICTURE))}
+        return {path: png_of(pygame.transform.smoothscale(surface.subsurface(shown.fit(surface.get_rect())), PICTURE))}
 
     # --- for the command ---------------------------------------------------------------------------------------------
 

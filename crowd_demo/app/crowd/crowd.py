@@ -294,9 +294,8 @@ class Entries(NamedTuple):
 
 def after_restart(entries: Entries) -> Entries:
     """Return the entries that another crowd in the same world keeps: those about no particular agents and forces."""
-    done, undone = (tuple(entry for entry in each if all(isinstance(back, OF_ANY_CROWD) for back in entry.inverses))
-                    for each in entries)
-    return Entries(done, undone)
+    return Entries(*(tuple(entry for entry in each if all(isinstance(back, OF_ANY_CROWD) for back in entry.inverses))
+                     for each in entries))
 
 
 class Timeline:
@@ -324,7 +323,6 @@ class Timeline:
         return next(entries for at, entries in reversed(self.entries.items()) if at <= tick)
 
     def append(self, tick: int, action: Action) -> None:
-        """Note what was done at the newest tick."""
         self.actions.append((tick, action))
         if isinstance(action, Event):
             self._marks += (Mark(tick, self._events[action.number].text),)
@@ -335,7 +333,6 @@ class Timeline:
             yield self.actions[done][1]
 
     def stepped(self, sim: Simulation) -> None:
-        """Call after each step."""
         if sim.tick > self.newest:
             self.newest = sim.tick
             self._frame_ms[:, self.newest % self._span] = 0
@@ -367,7 +364,6 @@ class Keyframes:
     """The snapshots, oldest first, in at most `bound` bytes; with 0 there are none."""
 
     def __init__(self, sim: Simulation, bound: int) -> None:
-        """Begin with a snapshot of the present state."""
         self.bound, self._hz = bound, sim.config.time.step_hz
         self._kept: list[Snapshot] = []
         self._tried = sim.tick  # the last tick at which there was to be a keyframe
@@ -376,7 +372,6 @@ class Keyframes:
 
     @property
     def oldest(self) -> int | None:
-        """The tick of the oldest one; None without any."""
         return self._kept[0].tick if self._kept else None
 
     @property
@@ -394,7 +389,6 @@ class Keyframes:
         return self._kept[number - 1] if number else None
 
     def stepped(self, sim: Simulation) -> None:
-        """Take one if it is time. Call after each step."""
         if sim.tick - self._tried >= self.every:
             self._take(sim)
 
@@ -404,7 +398,6 @@ class Keyframes:
         self._count_bytes()
 
     def _take(self, sim: Simulation) -> None:
-        """Take one, if there is room for it, and make room."""
         self._tried = sim.tick
         if sim.agents.count * len(sim.agents.names) * 4 > self.bound:
             return

@@ -278,6 +278,5 @@ class ShownAnswer:
         self.answer = AnswerView(found.said, found.first, run, before, keys)
 
     def close(self) -> bool:
-        """Put the answer away; return whether there was one."""
         was_shown, self.answer = self.answer is not None, None
         return was_shown

@@ -73,7 +73,6 @@ class Request:
 
     @property
     def is_coming(self) -> bool:
-        """Return whether the crowd will have the value soon."""
         return not self.owner and self.state in ("compiling", "waiting for a step")
 
 
@@ -290,7 +289,6 @@ class Techniques:
             self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 
     def crowd_changed(self, change: Change) -> None:
-        """Call after each switch, whatever made it."""
         if change.path:
             self.beginning = False
             if change.old != change.new:

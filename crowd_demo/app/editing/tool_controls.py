@@ -328,7 +328,6 @@ class Undo:
             self._set((*done_before, entry), ())
 
     def undo(self) -> None:
-        """Take back the last entry."""
         done, undone = self.present
         if not done:
             why = "all of it is undone" if undone else "nothing was changed since the start"
@@ -373,7 +372,6 @@ class Undo:
         return Entry(entry.what, tuple(back))
 
     def _set(self, done: tuple[Entry, ...], undone: tuple[Entry, ...]) -> None:
-        """Remember the entries from the present tick on."""
         timeline = self._crowd.timeline
         timeline.entries[self._crowd.sim.tick] = Entries(done[-MAX:], undone[-MAX:])
         if len(timeline.entries) > MAX_TIMES:
@@ -388,10 +386,10 @@ def inverse_of(action: Action, sim: Simulation) -> tuple[Action, ...]:
     """
     match action:
         case Event(number):
-            return tuple(back for deed in actions_of(sim.config.events[number].do, sim) for back in inverse_of(deed, sim))
-        case Send():
-            goals = np.unique(getattr(sim.agents.columns, "goal")[:sim.agents.count])  # noqa: B009  # of people alone
-            return (Send(tuple(goals.tolist())),) if len(goals) else ()
+            deeds = actions_of(sim.config.events[number].do, sim)
+            return tuple(back for deed in deeds for back in inverse_of(deed, sim))
+        case Send() if sim.agents.count:
+            return (Send(tuple(np.unique(sim.agents.row("goal")).tolist())),)
         case Edit():
             return action.inverse(sim)
     return ()

@@ -88,7 +88,7 @@ class Preferences:
             self.values, self._due_s = changed, min(self._due_s, time.monotonic() + SAVE_S)
 
     def save(self, by_s: float = math.inf) -> None:
-        """Write the file beside the frames if that is due by a time of `time.monotonic`; at exit, without one, wait for it."""
+        """Write the file beside the frames if that is due by a time of `time.monotonic`; without one wait for it."""
         if self._path and self._due_s < by_s:
             self._due_s = math.inf
             self._writing = [self._writer.submit(self._write, self._path)]

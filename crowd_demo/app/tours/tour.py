@@ -185,7 +185,6 @@ class TourPlayer:
         return sim, len(sim.history)
 
     def back(self) -> None:
-        """Return to the page before, and to what was set up there."""
         self._hurried = False
         if self._number == 0:
             return
@@ -431,11 +430,9 @@ class Guide:
 
     def press(self, key: str) -> bool:
         """A key went down; return whether the tour has taken it."""
-        if not (tour := self.tour):
-            return False
-        if tour.type(key):
-            return True
-        if key not in KEYS:
-            return False
-        tour.act(KEYS[key])
-        return True
+        tour = self.tour
+        if not tour or tour.type(key):
+            return tour is not None
+        if key in KEYS:
+            tour.act(KEYS[key])
+        return key in KEYS

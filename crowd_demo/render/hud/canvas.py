@@ -111,10 +111,7 @@ def text_width(font: pygame.font.Font, text: str) -> int:
     return (len(parts) - 1) * digit_width(font) + sum(font.size(part)[0] for part in parts if part)
 
 
-@lru_cache(KEPT)
-def glyphs(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
-    """A digit, or a separator between digits."""
-    return font.render(text, True, colour)
+glyphs = lru_cache(KEPT)(pygame.font.Font.render)  # of a digit, or of what lies between digits
 
 
 def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
@@ -129,7 +126,7 @@ def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surfac
     for words in re.findall(r"\d|\D+", text):
         if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
             continue
-        part = glyphs(font, words, colour)
+        part = glyphs(font, words, True, colour)
         width = digit if words.isdigit() else part.get_width()
         image.blit(part, (x + (width - part.get_width()) // 2, 0))
         x += width

@@ -156,7 +156,6 @@ def _about_number(name: str, *more: tuple[str, Colour]) -> list[Said]:
 
 
 def _about_setting(row: NumberRow) -> list[Said]:
-    """The tip of a number of the behaviour or of links."""
     number = row.number
     holds = {"step": "Changes take effect in the next step.", "birth": "Changes apply to agents born from now on.",
              "no": f"It cannot be changed while the crowd runs: {number.why_not}."}[number.live]
@@ -185,7 +184,7 @@ def draw_tip(tip: Sequence[Said], cursor: tuple[float, float], window: tuple[int
 
 def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int, int],
            keep: Sequence[pygame.Rect] = ()) -> tuple[int, int]:
-    """Where a box of that size goes: to the lower right of the cursor, or as near as there is room and nothing of `keep`."""
+    """Where a box of that size goes: to the lower right of the cursor, or as near as there is room beside `keep`."""
     (left, x), (above, y) = ((round(at - CURSOR_PX - length), round(at + CURSOR_PX))
                              for at, length in zip(cursor, size, strict=True))
     whole = pygame.Rect(0, 0, *window)
@@ -284,8 +283,9 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
     sentence = ruler.wrapped(found.sentence, RIGHT_WIDTH - 2 * PAD, NORMAL)
     fold = [("", f"{len(found.raw)} raw fields: click to {'fold' if found.is_open else 'show'}")] if found.raw else []
     facts = *found.rows, *fold, *(found.raw if found.is_open else ())
-    labels = max((ruler.width(what, SMALL) for what, _ in facts), default=0) + 6  # narrow: a value and its unit share a line
-    rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (labels if what else 0), SMALL)) for what, value in facts]
+    labels = max((ruler.width(what, SMALL) for what, _ in facts), default=0) + 6  # a value and its unit share a line
+    rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (labels if what else 0), SMALL))
+            for what, value in facts]
     strip = found.strip if found.is_open else None
     hints = ruler.wrapped("   ".join(keys), RIGHT_WIDTH - 2 * PAD, SMALL)
     high = TITLE + (len(sentence) + sum(len(lines) for _, lines in (*rows, ("", hints)))) * ROW + (STRIP if strip else 0) + 18
