@@ -157,7 +157,6 @@ class Tools:
 
     @property
     def radius(self) -> float:
-        """Of the brush, world units."""
         return self.size_m / 2 * self._crowd.config.measure.metre
 
     # --- strokes: the main thread ------------------------------------------------------------------------------------
@@ -233,8 +232,8 @@ class Tools:
             lines = self._outline(patch._replace(mask=patch.mask & changes), float(sim.terrain.walls.tile))
         if self.held.shows_goals:
             lines = self._goals(sim)
-        return BrushView(at, self.radius * self._camera.zoom, lines,
-                         f"{self.held.tells(sim, sweep)}, {size_text(self.size_m)}")
+        size = "" if self.held.motion is Motion.DRAG else f", {size_text(self.size_m)}"
+        return BrushView(at, self.radius * self._camera.zoom, lines, f"{self.held.tells(sim, sweep)}{size}")
 
     def rings(self) -> list[Ring]:
         camera = self._camera

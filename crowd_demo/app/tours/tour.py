@@ -127,7 +127,6 @@ class TourPlayer:
             self._ask_for({"camera": self._settings()["camera"]})
 
     def _settings(self) -> Settings:
-        """All that the tour has set up by now, and the view."""
         return {"camera": self.program.config.camera, **self.tour.settings_at(self.page.settled)}
 
     def act(self, name: str) -> None:
