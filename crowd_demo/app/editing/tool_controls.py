@@ -337,10 +337,9 @@ class Undo:
         back = self._take_back(done[-1])
         self._set(self.present.done, (*self.present.undone, back))
         more = len(self.present.done)
-        self._notices.add(f"undone: {back.what}" + (f" ({more} more)" if more else ""), "undo")
-        if not self._said:
-            self._said = True
-            self._notices.add(DIFFERENCE, "undo hint")
+        said = f"undone: {back.what}" + (f" ({more} more)" if more else "")
+        self._notices.add(said if self._said else f"{said}. {DIFFERENCE}", "undo")
+        self._said = True
 
     def redo(self) -> None:
         done, undone = self.present
