@@ -316,7 +316,6 @@ class Timeline:
 
     @property
     def oldest(self) -> int:
-        """The first tick that can be returned to."""
         return self.newest if self.keyframes.oldest is None else self.keyframes.oldest
 
     def entries_at(self, tick: int) -> Entries:
