@@ -128,8 +128,6 @@ class Pull(Disc):
 
 
 class Fright(Pull):
-    """A force that lasts a moment."""
-
     seconds: Annotated[float, Field(ge=0.1, le=MAX_SECONDS), SECONDS] = Field(
         4, description=f"how long it lasts (0.1 to {MAX_SECONDS})")
 

@@ -197,7 +197,6 @@ class CellIndex:
         self.order = self.space.order
 
     def sorting(self, x: Floats, y: Floats, count: int) -> tuple[Launch, ...]:
-        """Return the kernels that sort the first `count` points."""
         workers = self.workers if count >= self.shared_from else 1
         find = launch(find_cells, workers, x, y, count, self.floor, self.space)
         return (find, *sort_launches(workers, self.space, count, self.cells))

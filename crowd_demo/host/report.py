@@ -8,7 +8,7 @@ Format:
 
 Comment lines (`#`) describe the slowest frame, and each frame has a row. Its columns are number, tick, steps,
 milliseconds of the frame, of each stage and outside all stages, counters, notes, the cause of a long frame, and
-`slowest`: 1 for the slowest frame. Times are the shortest decimals that read as the same float32.
+`slowest` (1 or 0).
 """
 
 from __future__ import annotations
@@ -220,7 +220,6 @@ def to_csv(frames: Frames, records: list[FrameRecord]) -> str:
 
 
 def about_slowest(frames: Frames, records: list[FrameRecord]) -> list[str]:
-    """Lines about the slowest frame, compared with the median of each number."""
     at, record = frames.slowest, records[frames.slowest]
     stages = (f"{stage} {excess_ms:+.2f} ({ms:.2f})" for stage, excess_ms, ms in stages_by_excess(frames)
               if round(excess_ms, 2) > 0)

@@ -44,7 +44,6 @@ class Around(NamedTuple):
 
 @device
 def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, found: Bytes) -> None:
-    """found[k] = 1 where candidates[k] is a neighbour."""
     me = observe(rules, columns, np.uintp(slot))
     for k in range(candidates.shape[0]):
         is_neighbour, _ = perceive(rules, me, observe(rules, columns, np.uintp(candidates[k])))
@@ -289,7 +288,6 @@ def length_text(sim: Simulation, units: float) -> str:
 
 
 def size_text(sim: Simulation, width: float, height: float) -> str:
-    """Both sides of a rectangle."""
     return f"{metres(width):.1f} x {metres(height):.1f} m" if in_metres(sim) else f"{width:.0f} x {height:.0f} units"
 
 

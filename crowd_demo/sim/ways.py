@@ -224,7 +224,6 @@ class Ways:
         self._read(state)
 
     def count_in(self, state: PartState) -> int:
-        """Return how many destinations there are in a state."""
         return self._count(_goals(self._read(state).goals))
 
     def _read(self, state: PartState) -> WaysValues:
@@ -308,7 +307,6 @@ class Layout:
         return self.goals == goals and np.array_equal(self.walls.blocked, blocked)
 
     def launches(self, first: int, last: int) -> tuple[Launch, ...]:
-        """Return what claims the tiles of rows [first, last)."""
         return (launch(claim_tiles, self.walls, self._marks, self._points, self._radius_sq, self.targets, first, last),
                 launch(allow_steps, self.walls.blocked, self.steps, first, last))
 

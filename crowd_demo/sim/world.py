@@ -169,7 +169,6 @@ class World:
 
     @property
     def searches_grid(self) -> bool:
-        """Return whether *interaction* searches the grid, with any structure."""
         return self.needs.nearest > 0 or self.neighbour_limit != "none"
 
     @property
@@ -189,7 +188,6 @@ class World:
 
     @property
     def schedule(self) -> UpdateSchedule:
-        """Which agents are due in this step."""
         stagger, walls = self.options.stagger, self.terrain.walls
         return update_schedule(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height),
                                self.needs.band)

@@ -124,7 +124,6 @@ class GpuCrowd:
         return world.farthest_sq
 
     def work(self) -> Mapping[str, float]:
-        """Return the counters of the work in the last step."""
         counted = self.counted.sum(axis=0).tolist()
         due = max(counted[DUE], 1)
         return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due, "imbalance": 1.0,
@@ -148,7 +147,6 @@ class GpuCrowd:
                             self.copy("ground", world.ground), self.farthest_sq))
 
     def sorting(self) -> Launch:
-        """Return the launch that sorts the agents of each cell by id."""
         return self.launch(kernels.sort_cells, self.cells, self.cells, self.grid, self.columns.id)
 
     def kept(self, agents: int, most: int) -> KeptNeighbours:
@@ -180,8 +178,6 @@ class GpuStage(Stage):
 
 
 class GpuIndex(GpuStage):
-    """Sort the agents into cells."""
-
     name = "index"
 
     def launches(self, world: World) -> tuple[Launch, ...]:

@@ -147,7 +147,6 @@ class Compilers:
             self.employ(Helper(self._source))
 
     def employ(self, helper: Helper) -> None:
-        """Have a helper compile what is wanted, in a thread of its own."""
         self._helpers.append(helper)
         in_thread(partial(self._feed, helper), "crowd-demo helper")
 
@@ -168,7 +167,6 @@ class Compilers:
             source.close()
 
     def _keep_helpers(self, count: int) -> None:
-        """End all helpers but the first `count`."""
         with self._changed:
             ended, self._helpers = self._helpers[count:], self._helpers[:count]
             self._changed.notify_all()
@@ -250,5 +248,4 @@ def quick_values(config: Config, ahead: KernelFinder, launches: Sequence[Launch]
 
 
 def to_compile(launches: Sequence[Launch]) -> int:
-    """Return how many of them are not in the cache."""
     return sum(not is_on_disk(launch) for launch in launches)

@@ -37,8 +37,6 @@ Moved = Callable[[pygame.Rect], pygame.Rect]  # where in the window a rectangle 
 
 
 class Sketch:
-    """Collects the marks of all overlays of a frame."""
-
     def __init__(self, camera: Camera) -> None:
         self.rect = camera.view_rect()  # the part of the world that is on the screen
         self.zoom = camera.zoom  # pixels a unit
@@ -114,7 +112,6 @@ class Sketch:
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
     def launch(self, workers: int, frame: Frame) -> Launch:
-        """The kernel that draws all marks on the picture."""
         areas, strokes = _joined(self._areas, np.uint32), _joined(self._strokes, np.uint32, np.int32, np.int32)
         return launch(draw_marks, workers, FilledAreas(*areas), Strokes(*strokes), self.rect, self.zoom, frame)
 

@@ -182,14 +182,12 @@ class Chase(NamedTuple):
 
 @device
 def _square_along(position: np.float32, count: int, squares: PreyCounts) -> int:
-    """Return the row or column of a coordinate, of `count`."""
     return min(max(int(position * squares.inv_side), 0), count - 1)
 
 
 @kernel
 def count_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squares: PreyCounts, x: Floats,
                y: Floats) -> None:
-    """Count the prey of each square, and note where the predators are, by id."""
     prey = squares.prey[worker]
     prey[:] = 0
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):

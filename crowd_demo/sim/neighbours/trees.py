@@ -238,8 +238,6 @@ def find_leaves(worker: int, workers: int, box: Floats, next_update: Ints, order
 # --- the structures --------------------------------------------------------------------------------------------------
 
 class TreeStructure(Structure):
-    """A tree whose nodes have the boxes `box`."""
-
     REORDERS = True
     OBEYS = frozenset({"leaf_size", "reorder.when"})
 

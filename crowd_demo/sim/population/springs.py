@@ -83,7 +83,6 @@ def gust(rules: LinkRules, x: Float, y: Float) -> Float:
 
 @kernel
 def apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
-    """Write the velocities of the agents that links act on."""
     nodes = web.node.shape[0]
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
         me = np.uintp(web.node[k])

@@ -71,7 +71,6 @@ Kind = TypeVar("Kind", bound=Columns)
 
 @cache
 def dtypes_of(kind: type[Columns]) -> dict[str, np.dtype[np.generic]]:
-    """The dtype of each column, float32 or int32, in the order of the rows."""
     return {name: np.dtype(np.float32 if hint == Floats else np.int32) for name, hint in get_type_hints(kind).items()}
 
 

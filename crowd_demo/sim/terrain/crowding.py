@@ -82,7 +82,6 @@ class Crowding:
         return next((goal for goal, turn in enumerate(self._turns.tolist()) if turn >= (tick % self.every or math.inf)), None)
 
     def is_due(self, tick: int) -> bool:
-        """Return whether people are counted in this step."""
         return tick % self.every == 0
 
     def launches(self, tick: int, x: Floats, y: Floats, agents: int, walls: Walls) -> tuple[Launch, ...]:

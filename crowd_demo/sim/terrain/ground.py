@@ -82,7 +82,6 @@ def slide(ground: Ground, x: Float, y: Float, dx: Float, dy: Float) -> tuple[Flo
 
 @device
 def longer(so_far_sq: Float, dx: Float, dy: Float) -> Float:
-    """Return the square of the longest move so far."""
     length_sq = dx * dx + dy * dy
     return select(length_sq > so_far_sq, length_sq, so_far_sq)
 
