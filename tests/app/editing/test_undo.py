@@ -211,7 +211,8 @@ def test_a_restart_keeps_what_can_be_undone_but_not_what_was_done_to_single_agen
 def test_a_manual_event_is_undone_with_its_walls_and_the_people_whom_it_sent(tmp_path: Path) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_text("agents: 40\nmap: hall\nevents:\n  - {at: 0, do: {send: {to: [0, 1, 2]}}}\n"
-                    "  - {hand: block the right door, do: {walls: {rectangle: [1760, 240, 1780, 320]}, send: {to: [0, 1]}}}\n", "utf-8")
+                    "  - {hand: block the right door, do: {walls: {rectangle: [1760, 240, 1780, 320]}, send: {to: [0, 1]}}}\n",
+                    "utf-8")
     driven = Driven(config=str(path))
     driven.until(lambda: 0 in driven.program.sim.events.happened)
     driven.frames(2)
