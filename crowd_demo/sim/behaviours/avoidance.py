@@ -128,28 +128,17 @@ def _aside(rules: PeopleRules, strongest: Float, me: Observed, other: Observed, 
 
 
 @formula
-def add_near(rules: PeopleRules, aside: Float, pass_by: Float, me: Observed, other: Observed, dx: Float, dy: Float,
-             distance_sq: Float, sums: Sums) -> Sums:
-    """Return `sums` with one more person added.
-
-    `aside` is the strongest turn for that person. If they come towards each other, the push against the own heading
-    lacks the part `pass_by`.
-    """
+def add_near(rules: PeopleRules, aside: Float, me: Observed, other: Observed, dx: Float, dy: Float, distance_sq: Float,
+             sums: Sums) -> Sums:
+    """Return `sums` with one more person added; `aside` is the strongest turn for that person."""
     count, sum_x, sum_y, turn = sums
     within_reach = distance_sq < rules.radius_sq
     apart = within_reach & (distance_sq > 0)
     distance = root(select(apart, distance_sq, 1))
-    ahead = dx * me.ahead_x + dy * me.ahead_y
-    front = ahead / distance  # 1 straight ahead, -1 straight behind
+    front = (dx * me.ahead_x + dy * me.ahead_y) / distance  # 1 straight ahead, -1 straight behind
     view = rules.behind + (1 - rules.behind) * (0.5 + 0.5 * front)
     near = 1 - distance * rules.inv_radius
-    share = near * near / distance
-    weight = share * -STEPS
-    if pass_by > 0:
-        comes = within_reach & (other.ahead_x * me.ahead_x + other.ahead_y * me.ahead_y < -SAME_WAY) & (ahead > 0)
-        back = share * ahead * (pass_by * STEPS)
-        sum_x = sum_x + select(comes, to_int(back * me.ahead_x), 0)
-        sum_y = sum_y + select(comes, to_int(back * me.ahead_y), 0)
+    weight = near * near / distance * -STEPS
     term, meets = _aside(rules, aside, me, other, apart, dx, dy, view)
     return (count + select(within_reach, 1, 0), sum_x + select(apart, to_int(weight * dx), 0),
             sum_y + select(apart, to_int(weight * dy), 0), turn + select(meets, to_int(term), 0))
@@ -169,7 +158,7 @@ def accumulate(rules: AnticipateRules, me: Walker, other: Walker, sums: Sums) ->
     dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     if any_set(distance_sq < rules.radius_sq):
-        sums = add_near(rules, rules.aside, 0, me, other, dx, dy, distance_sq, sums)
+        sums = add_near(rules, rules.aside, me, other, dx, dy, distance_sq, sums)
     return sums
 
 
@@ -226,6 +215,23 @@ def _nearest_in_way(rules: SlowDownRules, same_way: Mask, along: Float, across: 
     return select(same_way & (along > 0) & (across * across < rules.in_way_sq), min(nearest, along), nearest)
 
 
+@formula
+def _passed_by(rules: SlowDownRules, me: PacedWalker, other: PacedWalker, dx: Float, dy: Float, distance_sq: Float,
+               sums: Sums) -> Sums:
+    """Return `sums` without the part of the push that is against one's heading, of somebody who comes towards one."""
+    if rules.pass_by > 0:
+        count, sum_x, sum_y, turn = sums
+        facing, ahead = other.ahead_x * me.ahead_x + other.ahead_y * me.ahead_y, dx * me.ahead_x + dy * me.ahead_y
+        within_reach = distance_sq < rules.radius_sq
+        comes = within_reach & (facing < -SAME_WAY) & (ahead > 0)
+        distance = root(select(within_reach & (distance_sq > 0), distance_sq, 1))  # `add_near` has it
+        near = 1 - distance * rules.inv_radius
+        back = near * near / distance * ahead * (rules.pass_by * STEPS)
+        sums = (count, sum_x + select(comes, to_int(back * me.ahead_x), 0),
+                sum_y + select(comes, to_int(back * me.ahead_y), 0), turn)
+    return sums
+
+
 @implements(pairwise.accumulate, SlowDownRules)
 def accumulate_paced(rules: SlowDownRules, me: PacedWalker, other: PacedWalker, sums: Sums) -> Sums:
     dx, dy = other.x - me.x, other.y - me.y
@@ -233,8 +239,8 @@ def accumulate_paced(rules: SlowDownRules, me: PacedWalker, other: PacedWalker, 
     within_reach = distance_sq < rules.radius_sq
     if any_set(within_reach):
         count, sum_x, sum_y, turn, straight, left, right = sums
-        count, sum_x, sum_y, turn = add_near(rules, rules.slow_aside, rules.pass_by, me, other, dx, dy, distance_sq,
-                                             (count, sum_x, sum_y, turn))
+        near = add_near(rules, rules.slow_aside, me, other, dx, dy, distance_sq, (count, sum_x, sum_y, turn))
+        count, sum_x, sum_y, turn = _passed_by(rules, me, other, dx, dy, distance_sq, near)
         x, y = _way(me)
         same_way = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)
         along, across = dx * x + dy * y, dx * y - dy * x
