@@ -222,9 +222,8 @@ def _passed_by(rules: SlowDownRules, me: PacedWalker, other: PacedWalker, dx: Fl
     if rules.pass_by > 0:
         count, sum_x, sum_y, turn = sums
         facing, ahead = other.ahead_x * me.ahead_x + other.ahead_y * me.ahead_y, dx * me.ahead_x + dy * me.ahead_y
-        within_reach = distance_sq < rules.radius_sq
-        comes = within_reach & (facing < -SAME_WAY) & (ahead > 0)
-        distance = root(select(within_reach & (distance_sq > 0), distance_sq, 1))  # `add_near` has it
+        comes = (distance_sq < rules.radius_sq) & (facing < -SAME_WAY) & (ahead > 0)
+        distance = root(select((distance_sq < rules.radius_sq) & (distance_sq > 0), distance_sq, 1))  # as in `add_near`
         near = 1 - distance * rules.inv_radius
         back = near * near / distance * ahead * (rules.pass_by * STEPS)
         sums = (count, sum_x + select(comes, to_int(back * me.ahead_x), 0),
