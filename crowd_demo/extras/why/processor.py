@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import math
 import mmap
 import os
 import platform
 import re
 import struct
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import cycle, product
 from pathlib import Path
@@ -102,9 +103,14 @@ KINDS = {  # of instructions by their mnemonics; the first that matches counts, 
     "branch": re.compile(r"j|b$|b\.|cbn?z|tbn?z|ret|call"),
     "arithmetic": re.compile(r"v?p?(add|sub|mul|div|sqrt|rcp|rsqrt|max|min|fn?m(add|sub)|dot|abs|neg)"
                              r"|f(add|sub|mul|div|mla|mls|madd|sqrt)|inc|dec|imul|madd"),
-    "compare": re.compile(r"v?p?(u?comis|cmp|test)|fcm|cm[a-z]|tst|kortest"),
+    "compare": re.compile(r"v?p?(u?comis|cmp|test)|fcm|cm(?!ov)[a-z]|tst|kortest"),
     "logic": re.compile(r"v?p?(and|or|xor|sh|sa|ro|ternlog|blend|cmov|set|bsl|eor|orr|lsl|lsr|asr)|k|csel"),
 }
+STEP = re.compile(r"(?:inc|dec|add|sub) (\w+)(?:, \1)?(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")  # of a register, by a number
+ADDRESS, PART = re.compile(r"\[(.+?)\]"), re.compile(r"(?:^|\+ |, )([a-z]\w*)(?:(?:\*|, [lsu]\w+ #)(\d))?")  # of an address
+NO_NEXT = re.compile(r"(jmp|ret|br?)\b(?!\.)")
+IMPLICIT = re.compile(r"(call|blr?|xchg|mulx?|i?div|cdqe?|cqo|rep|pop)\b|imul \w+$|ld.*(\], #|\]!)")  # change registers
+SINGLE, OTHER_SIZE = re.compile(r"dword|ld1r|ldr [sw]"), re.compile(r"lea|\b(byte|word|qword) ptr|ldr[bh]|ldr [dx]")
 ONE_NUMBER = re.compile(  # of a vector register
     r"v?(mov|add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|fn?m\w+|cvt\w+|rcp\w*|rsqrt\w*|round|and|xor)s[sd]$"
     r"|v?mov[dq]$|v?p(ins|ext)r|v?cvt\w*2si$|v?cvtsi2\w+$")
@@ -122,12 +128,23 @@ class Instruction(NamedTuple):
     target: int | None = None  # of a jump
 
 
+class SteppingLoop(NamedTuple):
+    """A loop that steps through arrays, and a pass of it: from one step to the next."""
+
+    body: set[int]  # addresses of its instructions
+    fewest: float  # instructions of a pass on its shortest path
+    most: float  # and on its longest one; infinite where there are loops in it
+    elements: int  # of 4 bytes that a step passes by
+    is_single: bool  # it loads and stores one of these at a time
+
+
 class MachineLoop(NamedTuple):
     """A jump back and all instructions from its target on. `weights` are samples, or else 1, by address."""
 
     instructions: Sequence[Instruction]
     weights: Mapping[int, int]
     depth: int = 1  # loops around it and itself
+    code: Sequence[Instruction] = ()  # of the whole kernel
 
     @property
     def weight(self) -> int:
@@ -179,7 +196,76 @@ def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[Ma
     spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
     ends = dict(spans)  # several jumps back to one place are one loop
     return [MachineLoop([each for each in code if begin <= each.address <= end], weights,
-                 sum(a <= begin and end <= b for a, b in ends.items())) for begin, end in ends.items()]
+                 sum(a <= begin and end <= b for a, b in ends.items()), code) for begin, end in ends.items()]
+
+
+def stepping_loops(code: Sequence[Instruction]) -> Iterator[SteppingLoop]:
+    """Yield the loops that step through arrays: they change a register of addresses by a constant, and not otherwise.
+
+    A test of such a register for the end of the loop is passed on the side that leads to the next step.
+    """
+    after, before, tested = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set), dict[int, str]()
+    steps, changes = defaultdict[str, dict[int, int]](dict), defaultdict[str, set[int]](set)
+    accesses = dict[int, tuple[Counter[str], bool]]()  # the registers of an address, by what they are multiplied
+    for each, behind in zip(code, [*code[1:], None], strict=True):
+        for to in (each.target, behind.address if behind and not NO_NEXT.match(each.text) else None):
+            if to is not None:
+                after[each.address].add(to)
+                before[to].add(each.address)
+        name = "" if IMPLICIT.match(each.text) else whole(*each.text.replace(",", "").split()[1:2])
+        if step := STEP.match(each.text):
+            steps[name][each.address] = abs(int(step[2] or "1", 0))
+        elif not name or each.kind not in ("branch", "store", "compare"):
+            changes[name].add(each.address)
+        if behind and (step or each.text.startswith("cmp")):
+            tested[behind.address] = name
+        if (place := ADDRESS.search(each.text)) and not OTHER_SIZE.search(each.text):
+            accesses[each.address] = (Counter({whole(part): int(times or "1") for part, times in PART.findall(place[1])}),
+                                      SINGLE.search(each.text) is not None)
+    for name in sorted({name for names, _ in accesses.values() for name in names}.intersection(steps)):
+        left, stops = dict(steps[name]), changes[name] | changes[""]
+        while left:
+            start, by = left.popitem()
+            body = reached(after, start, stops) & reached(before, start, stops)
+            ends = {start, *body.intersection(left)}
+            steady = {one for one in {*steps, *changes} if body.isdisjoint(changes[one])}
+            counting = {one for one in steady if not body.isdisjoint(steps[one])}
+            found = {(by * names[name], single) for names, single in (accesses[at] for at in body.intersection(accesses))
+                     if counting.intersection(names) == {name} and (names[name] == 4 or steady.issuperset(names))}
+            if all(left.pop(at, by) == by for at in ends) and len({size for size, _ in found}) == 1:
+                ways = {at: after[at] & body for at in body}
+                for at in [at for at in body if tested.get(at) in counting]:
+                    ways[at] = {min(ways[at], key=lambda to: next(passes(ways, {to}, ends)))}
+                lengths = list(passes(ways, {to for at in ends for to in ways[at]}, ends))
+                yield SteppingLoop(reached(ways, start), lengths[0], lengths[-1], min(found)[0] // 4,
+                                   all(single for _, single in found))
+
+
+def reached(ways: Mapping[int, set[int]], start: int, stops: Collection[int] = ()) -> set[int]:
+    """Return the instructions that are reached from one; that one only if there is a way back."""
+    found, new = set[int](), [start]
+    while new:
+        more = ways[new.pop()].difference(stops, found)
+        found |= more
+        new += more
+    return found
+
+
+def passes(ways: Mapping[int, set[int]], front: set[int], ends: set[int]) -> Iterator[float]:
+    """Yield the lengths of ways to one of the ends, in instructions with that, the shortest first; infinite with a loop."""
+    count = 1
+    while front and count <= len(ways):
+        if not front.isdisjoint(ends):
+            yield count
+        front, count = {to for at in front - ends for to in ways[at]}, count + 1
+    if front:
+        yield math.inf
+
+
+def whole(register: str = " ") -> str:
+    """Return a name for all parts of a register."""
+    name = re.sub(r"^(?:[re](?=[a-z]{2}$)|[wx](?=\d))|(?<=^r\d)[dwb]$|(?<=^r\d\d)[dwb]$|(?<=^[sbd][ip])l$", "", register)
+    return f"{name[0]}x" if re.fullmatch("[abcd][lh]", name) else name
 
 
 def text_in(code: bytes) -> bytes:
