@@ -206,7 +206,8 @@ def select_nth(memory: Memory, key: list[float], others: Sequence[list[float]], 
             return
 
 
-def cut(memory: Memory, x: list[float], y: list[float], levels: Sequence[Sequence[int]], width: float, height: float) -> list[int]:
+def cut(memory: Memory, x: list[float], y: list[float], levels: Sequence[Sequence[int]], width: float,
+        height: float) -> list[int]:
     """Cut the nodes of some levels in each kernel; return the order of the agents."""
     agents, regions, boxes = len(x), {1: [0.0, 0.0, width, height]}, Memory()
     order = [float(slot) for slot in range(agents)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
@@ -30,14 +32,25 @@ from reference_traffic import (
     snapshot,
     sort_within_cells,
 )
+from single_step import single_steps
 
 from crowd_demo.cli.main import main
 from crowd_demo.compute.arrays import Ints
-from crowd_demo.compute.jit import max_threads
+from crowd_demo.compute.jit import machine_code, max_threads
 from crowd_demo.config.model import Cache
 from crowd_demo.extras import why as why_module
-from crowd_demo.extras.why import StageWatch, Work, bottleneck, copy_bandwidth, explained, why, work_of
-from crowd_demo.extras.why.processor import EVENTS, MachineLoop, counted, disassembled, hot_loop, instruction, text_in
+from crowd_demo.extras.why import StageWatch, Work, bottleneck, copy_bandwidth, explained, per_item, why, work_of
+from crowd_demo.extras.why.processor import (
+    ALIKE,
+    EVENTS,
+    MachineLoop,
+    counted,
+    disassembled,
+    hot_loop,
+    instruction,
+    stepping_loops,
+    text_in,
+)
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.people_rules import WAITING, people_of
 from crowd_demo.sim.metrics.locality import FILES, TYPICAL, candidates_of, locality, machine_caches, missed_lines, touch
@@ -107,6 +120,7 @@ def test_a_known_loop(triple: str, cpu: str, lanes: int, bits: int, arithmetic: 
               or "addss" in each.text or each.text.startswith("fadd"))]
     assert len(floats) == arithmetic and kinds.count("store") >= 1 and kinds.count("branch") == 1
     assert (loop.vector_share > 0.2) == (bits > 0)
+    assert {each[1:] for each in stepping_loops(loop.code)} == {(len(kinds), len(kinds), lanes, lanes == 1)}
 
 
 def test_samples_show_which_loop_is_hot() -> None:
@@ -134,8 +148,37 @@ def test_samples_show_which_loop_is_hot() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes samples")
 def test_samples_are_taken_in_the_stage() -> None:
     sim = simulation("20k-flock", agents=5000)
-    source = {figure.name: figure for figure in why({"": sim}, "interaction", 20)[""]}["instructions"].source
+    source = {figure.name: figure for figure in why({"": sim}, "interaction", 20)[""]}["vector work"].source
     assert re.search(r"interact_lanes: (the smallest loop with a third of [\d,]+ samples|its innermost loop)", source)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() != "x86_64", reason="single steps of x86-64")
+@pytest.mark.parametrize("simd", [True, False])
+def test_instructions_per_pair_are_those_of_single_steps(simd: bool) -> None:
+    pytest.importorskip("capstone")
+    sim = simulation(**{**DENSE, "agents": 60, "world__width": 150, "world__height": 120, "optimizations__simd": simd,
+                        "optimizations__threads": 1})
+    sim.step(9)
+    sim.profile = watch = StageWatch()
+    launch = next(each for each in sim.launches() if watch.running == "interaction" or each.run())
+    try:
+        seen, there = single_steps(launch.run, ALIKE)
+    except OSError as error:
+        pytest.skip(str(error))
+    launch.run()
+    (work, _), code = work_of(launch, sim), machine_code(launch)
+    assert code
+    text = text_in(code)
+    ((start, _),) = Counter(at - text.find(each) for at, each in there.items() if text.count(each) == 1).most_common(1)
+    loop, samples = hot_loop(code)
+    assert loop and not samples
+    weights = Counter({each.address: seen[start + each.address] for each in loop.code})
+    told = per_item(launch.name, loop._replace(weights=weights), weights.total(), work.together / work.tests if simd else 1)
+    assert told
+    best = max(stepping_loops(loop.code), key=lambda each: sum(weights[at] for at in each.body))
+    executed, passes = sum(weights[at] for at in best.body), min(weights[at] for at in best.body)
+    pairs = work.together if simd else best.elements * passes
+    assert told[0] == f"{executed / pairs:.1f} per pair" and (passes == work.tests or not simd) and pairs <= work.tested
 
 
 def test_code_without_a_loop() -> None:

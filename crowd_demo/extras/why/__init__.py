@@ -137,8 +137,8 @@ def _filled(of: SimpleNamespace) -> Traffic:
 
 def _interacted(of: SimpleNamespace) -> Traffic:
     """Where not all agents are due, some of those that count as read may not be."""
-    schedule = of.given.schedule
-    identities = of.count * (schedule.by_id and (schedule.period > 1 or not of.name.endswith("lanes")) and "id" not in of.observed)
+    schedule, in_lanes = of.given.schedule, of.name.endswith("lanes")
+    identities = of.count * (schedule.by_id and (schedule.period > 1 or not in_lanes) and "id" not in of.observed)
     return ([(getattr(of, "cells", None), of.observed, of.acting)], 2 * of.count + identities,
             3 * of.acting if of.rules in OBSERVED else math.nan)
 
@@ -406,7 +406,8 @@ def per_item(kernel: str, loop: MachineLoop, samples: int, lanes: float) -> tupl
     `loop` is the hot one of the kernel. `lanes` is how many agents of a register test a candidate, on average.
     """
     code, hot = {each.address: each for each in loop.code}, {each.address for each in loop.instructions}
-    pairs, wide, found = kernel.startswith(("interact", "touch")), kernel.endswith(("lanes", "touch_rows")), list[SteppingLoop]()
+    pairs, wide = kernel.startswith(("interact", "touch")), kernel.endswith(("lanes", "touch_rows"))
+    found = list[SteppingLoop]()
     for each in stepping_loops(loop.code) if pairs or kernel.startswith("move_") else ():
         body = [code[at] for at in each.body]
         packed = sum(one.bits > 0 for one in body) > sum(bool(ONE_NUMBER.match(one.text.split()[0])) for one in body)

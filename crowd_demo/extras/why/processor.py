@@ -106,11 +106,11 @@ KINDS = {  # of instructions by their mnemonics; the first that matches counts, 
     "compare": re.compile(r"v?p?(u?comis|cmp|test)|fcm|cm(?!ov)[a-z]|tst|kortest"),
     "logic": re.compile(r"v?p?(and|or|xor|sh|sa|ro|ternlog|blend|cmov|set|bsl|eor|orr|lsl|lsr|asr)|k|csel"),
 }
-STEP = re.compile(r"(?:inc|dec|add|sub) (\w+)(?:, \1)?(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")  # of a register, by a number
-ADDRESS, PART = re.compile(r"\[(.+?)\]"), re.compile(r"(?:^|\+ |, )([a-z]\w*)(?:(?:\*|, [lsu]\w+ #)(\d))?")  # of an address
+STEP = re.compile(r"(?:(?:inc|dec|adds?|subs?) (\w+)(?:, \1)?|.*\[(\w+)\])(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")  # by a constant
+ADDRESS, PART = re.compile(r"\[(.+?)\]"), re.compile(r"(?:^|\+ |, )([a-z]\w*)(?:\*(\d)|, [lsu]\w+ #(\d))?")
 NO_NEXT = re.compile(r"(jmp|ret|br?)\b(?!\.)")
-IMPLICIT = re.compile(r"(call|blr?|xchg|mulx?|i?div|cdqe?|cqo|rep|pop)\b|imul \w+$|ld.*(\], #|\]!)")  # change registers
-SINGLE, OTHER_SIZE = re.compile(r"dword|ld1r|ldr [sw]"), re.compile(r"lea|\b(byte|word|qword) ptr|ldr[bh]|ldr [dx]")
+IMPLICIT = re.compile(r"(call|blr?|xchg|mulx?|i?div|cdqe?|cqo|rep|pop|ldp [xw])\b|imul \w+$|ld.*\]!")  # change other registers
+SINGLE, OTHER_SIZE = re.compile(r"dword|ld1r|[ls][dt]r [sw]"), re.compile(r"lea|\b(byte|word|qword) ptr|ldr[bh]|ldr [dx]")
 ONE_NUMBER = re.compile(  # of a vector register
     r"v?(mov|add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|fn?m\w+|cvt\w+|rcp\w*|rsqrt\w*|round|and|xor)s[sd]$"
     r"|v?mov[dq]$|v?p(ins|ext)r|v?cvt\w*2si$|v?cvtsi2\w+$")
@@ -206,38 +206,38 @@ def stepping_loops(code: Sequence[Instruction]) -> Iterator[SteppingLoop]:
     """
     after, before, tested = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set), dict[int, str]()
     steps, changes = defaultdict[str, dict[int, int]](dict), defaultdict[str, set[int]](set)
-    accesses = dict[int, tuple[Counter[str], bool]]()  # the registers of an address, by what they are multiplied
+    accesses = dict[int, tuple[dict[str, int], bool]]()  # the registers of an address, by what they are multiplied
     for each, behind in zip(code, [*code[1:], None], strict=True):
         for to in (each.target, behind.address if behind and not NO_NEXT.match(each.text) else None):
             if to is not None:
                 after[each.address].add(to)
                 before[to].add(each.address)
         name = "" if IMPLICIT.match(each.text) else whole(*each.text.replace(",", "").split()[1:2])
-        if step := STEP.match(each.text):
-            steps[name][each.address] = abs(int(step[2] or "1", 0))
-        elif not name or each.kind not in ("branch", "store", "compare"):
+        if (step := STEP.match(each.text)) and (step[1] or step[3]):
+            steps[whole(step[1] or step[2])][each.address] = abs(int(step[3] or "1", 0))
+        if not (step and step[1]) and (not name or each.kind not in ("branch", "store", "compare")):
             changes[name].add(each.address)
         if behind and (step or each.text.startswith("cmp")):
             tested[behind.address] = name
         if (place := ADDRESS.search(each.text)) and not OTHER_SIZE.search(each.text):
-            accesses[each.address] = (Counter({whole(part): int(times or "1") for part, times in PART.findall(place[1])}),
-                                      SINGLE.search(each.text) is not None)
+            accesses[each.address] = ({whole(part): int(times or "1") << int(shift or "0")
+                                       for part, times, shift in PART.findall(place[1])}, SINGLE.search(each.text) is not None)
     for name in sorted({name for names, _ in accesses.values() for name in names}.intersection(steps)):
         left, stops = dict(steps[name]), changes[name] | changes[""]
         while left:
             start, by = left.popitem()
             body = reached(after, start, stops) & reached(before, start, stops)
             ends = {start, *body.intersection(left)}
-            steady = {one for one in {*steps, *changes} if body.isdisjoint(changes[one])}
-            counting = {one for one in steady if not body.isdisjoint(steps[one])}
+            unsteady = {one for one, places in changes.items() if not body.isdisjoint(places)}
+            counting = {one for one, places in steps.items() if not body.isdisjoint(places)} - unsteady
             found = {(by * names[name], single) for names, single in (accesses[at] for at in body.intersection(accesses))
-                     if counting.intersection(names) == {name} and (names[name] == 4 or steady.issuperset(names))}
-            if all(left.pop(at, by) == by for at in ends) and len({size for size, _ in found}) == 1:
+                     if counting.intersection(names) == {name} and (names[name] == 4 or unsteady.isdisjoint(names))}
+            if all(left.pop(at, by) == by for at in ends) and len({size for size, _ in found if size >= 4}) == 1:
                 ways = {at: after[at] & body for at in body}
                 for at in [at for at in body if tested.get(at) in counting]:
                     ways[at] = {min(ways[at], key=lambda to: next(passes(ways, {to}, ends)))}
                 lengths = list(passes(ways, {to for at in ends for to in ways[at]}, ends))
-                yield SteppingLoop(reached(ways, start), lengths[0], lengths[-1], min(found)[0] // 4,
+                yield SteppingLoop(reached(ways, start), lengths[0], lengths[-1], max(found)[0] // 4,
                                    all(single for _, single in found))
 
 
