@@ -367,7 +367,7 @@ def test_bytes_with_a_limit_of_neighbours_are_those_of_a_reference(crowd: dict[s
 def test_bytes_of_agents_that_are_not_due_are_an_upper_bound() -> None:
     sim = simulation(**{**FLOCK, "optimizations__stagger__avoidance": 4}, steps=9)
     figures = {figure.name: figure for figure in why({"": sim}, "interaction", 4)[""]}
-    assert figures["bytes"].value.startswith("at most 24.0 read, ")
+    assert figures["bytes"].value.startswith("up to 24.0 read, ")
 
 
 WALLS = {"name": "1k", "agents": 300, "optimizations__threads": 1}

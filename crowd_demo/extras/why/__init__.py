@@ -4,7 +4,12 @@ Each figure has a source: the simulation's counters, machine code, formulas, sim
 or the clock. A figure that is not known says so. The command `why` and the card of the window show the same ones.
 
 Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
-and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count: a lower bound.
+and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count, nor boxes of nodes
+and runs while they are searched: a lower bound. Each pass over the agents of a node counts as a kernel. With staggering the
+columns of all agents count as read.
+
+Instructions per pair follow from the steps of a loop in memory: how many elements a pass takes. Counters tell how many agents
+of a register test a candidate.
 
 Cache lines are those of `sim/metrics/locality.py`, for three caches with this machine's sizes. Each sees all reads of
 columns and nothing else.
@@ -312,7 +317,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     if loop and loop.bits:
         wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide, {loop.lanes} lane{'s' * (loop.lanes > 1)}"
     yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
-    yield Figure("bytes", known("at most " * bool(spared) + f"{read / agents:.1f} read, {written / agents:.1f} written",
+    yield Figure("bytes", known("up to " * bool(spared) + f"{read / agents:.1f} read, {written / agents:.1f} written",
                                 read + written), "Per agent and step, by formulas: each element of columns, order and index"
                  " once." + " Agents far from all that are due may not be read." * bool(spared))
     rate = (read + written) / ms * 1e3 if ms else math.nan
