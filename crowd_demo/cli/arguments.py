@@ -75,8 +75,6 @@ class Command(NamedTuple):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports a mistake in one line."""
-
     def error(self, message: str) -> NoReturn:
         from crowd_demo.config.explain import close_to
 
@@ -111,7 +109,6 @@ def count(text: str, least: int = 1) -> int:
 
 
 def given(text: str) -> str:
-    """Parse a text that is not empty: a type for argparse."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
     return text
@@ -194,7 +191,6 @@ def mistaken(*lines: str) -> int:
 # --- the crowd of an experiment --------------------------------------------------------------------------------------
 
 def crowd_options(config: str = DEFAULT_CONFIG) -> list[Option]:
-    """The options that say which crowd is measured."""
     return [option("--config", metavar="NAME|PATH", type=given, default=config, help="as crowd-demo's (default: %(default)s)"),
             option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
             option("--agents", metavar="N", help="size of the crowd")]

@@ -63,7 +63,6 @@ def check_agents(count: int, config: Config, room: int = 0) -> None:
 
 
 def agent_bytes(config: Config) -> int:
-    """Return the bytes of an agent and its links."""
     return AGENT + LINK * LINKS[config.links.pattern]
 
 

@@ -24,7 +24,6 @@ NOTES = WATCH, TRY = "Watch:", "Try:"  # how the other comments begin
 
 
 def data_folder() -> Path:
-    """The folder that holds `configs`, `tours` and `assets`."""
     packed = PACKAGE / "_data"
     return packed if packed.is_dir() else PACKAGE.parent
 

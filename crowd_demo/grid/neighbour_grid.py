@@ -44,7 +44,6 @@ _lock = threading.RLock()  # of all grids, where Numba's threads only work for o
 
 @pair_rule
 def one(dx: object, dy: object, me: object, other: object) -> int:
-    """Count neighbours."""
     return 1
 
 
@@ -229,7 +228,6 @@ class Grid:
         return self._memory[key][:needed]
 
     def _wrapped(self, *columns: Reals) -> list[Reals]:
-        """Return coordinates within the sides that are joined."""
         found = list(columns)
         for axis in AXES:
             if self._periodic[axis] and not self._refuses:

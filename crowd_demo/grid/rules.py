@@ -137,7 +137,6 @@ def read_columns(context, columns, index):
 
 
 def values_of(returned: types.Type) -> list[types.Type]:
-    """The types of what a rule returns: one value, or a tuple of them."""
     return list(returned) if isinstance(returned, types.BaseTuple) else [returned]
 
 
@@ -158,7 +157,6 @@ def no_sums(context, values, like, out):
 
 
 def _term(c, b: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
-    """A value as the type of its sum; a truth value counts 1."""
     if own == mask:
         one, zero = (widened(c, b, ir.Constant(ir.IntType(64), number), types.int64, kind) for number in (1, 0))
         return b.select(value, one, zero)
@@ -175,7 +173,6 @@ def is_fraction(kind: types.Type) -> bool:
 
 @intrinsic
 def add_values(context, sums, wanted, values):
-    """Return the sums with the values added, in the lanes that are wanted."""
     kind, kinds = sums.dtype, values_of(values)
     if not is_fraction(kind) and any(map(is_fraction, kinds)):
         raise TypingError("a fraction does not fit a sum of whole numbers")

@@ -122,7 +122,6 @@ def figure_text(number: float | None) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """A table of Markdown; the first row has the heads."""
     head, *others = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *others))
 

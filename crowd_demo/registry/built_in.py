@@ -59,7 +59,6 @@ def _not_moved(situation: Situation) -> str:
 
 
 def _without(technique: str, why: str) -> Callable[[Situation], str]:
-    """Inactive where the behaviour does not have that technique."""
     return lambda situation: "" if technique in situation.behaviour else why
 
 

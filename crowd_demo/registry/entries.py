@@ -38,8 +38,6 @@ class Must(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The numbers that a technique may have."""
-
     kind: type[int] | type[float]
     low: float
     high: float

@@ -89,8 +89,6 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class PartHeader(BaseModel):
-    """A part of the state (store/state.py)."""
-
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
     values: dict[str, JsonValue]
@@ -140,7 +138,6 @@ def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
 
 
 def sealed(*parts: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
-    """Return the parts and their checksum."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     for part in parts:
         digest.update(part)

@@ -81,7 +81,6 @@ class Session:
                     yield row
 
     def __str__(self) -> str:
-        """How far the ensemble is, in one line."""
         left, failed = len(self.missing) - self.made, len(self.errors)
         text = f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
         if self.made and left:

@@ -205,8 +205,6 @@ def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
 # --- from a run to a page --------------------------------------------------------------------------------------------
 
 class PageContent(NamedTuple):
-    """A page before it is written, and what is said about it."""
-
     about: Json
     blocks: Mapping[str, Array]
     agents: int
@@ -323,7 +321,6 @@ class PlayedRun:
 
 
 def played(sim: Simulation, width: int, height: int, steps: int) -> PlayedRun:
-    """Make so many steps, and a page of them in an area of that size."""
     asked = asked_for(of_simulation(sim, steps), Path("simulation.html"), None, 0, None, metres=True)
     content = page_content(planned(asked, may_change_fps=True), f"sim.show({width}, {height}, {steps})")
     return PlayedRun(content.text(), width, height)
@@ -407,7 +404,6 @@ def _sprited(sort: int, sheet: SpritesSheet, units: float, pixels: float, sprite
 
 
 def _cells(sheet: Sheet) -> Words:
-    """The sprites of a sheet, [n, height, width]."""
     (width, height), columns = sheet.cell, sheet.columns
     pixels = frame_of(sheet.surface)[:sheet.sprites // columns * height, :columns * width]
     return pixels.reshape(-1, height, columns, width).swapaxes(1, 2).reshape(-1, height, width)

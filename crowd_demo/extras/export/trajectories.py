@@ -180,8 +180,6 @@ Stepped = Callable[[int], object]
 
 
 class FrameRows(NamedTuple):
-    """One frame: who is where, in the order of their numbers."""
-
     frame: int  # from 0
     person: Longs
     x: Doubles  # in units of the file
@@ -192,8 +190,6 @@ class FrameRows(NamedTuple):
 
 
 class About(NamedTuple):
-    """What a file says about all its rows."""
-
     fps: float
     unit: str  # "m" or "units"
     y_axis: str  # up or down: which way y grows
@@ -443,7 +439,6 @@ class TrajectoryTable(np.recarray[tuple[int], np.dtype[np.void]]):
 
 
 def table_of(sim: Simulation, every: int, steps: int, metres: bool) -> TrajectoryTable:
-    """Make so many steps, and a table with every so many of them."""
     numbers, run = PersonNumbers(), frames(of_simulation(sim, steps), every)
     seen = [rows_of(frame, number, numbers, metres) for number, frame in enumerate(run)]
     table = np.empty(sum(len(rows.person) for rows in seen), COLUMNS)

@@ -99,7 +99,6 @@ class GpuCrowd:
         return cast(T, copy)
 
     def column(self, number: int) -> Ints:
-        """Return a copy of one column, as whole numbers."""
         values = np.empty(self.front.shape[1], np.int32)
         self.gpu.download(self.gpu.row(self.front, number, values.dtype), values)
         return values
@@ -109,7 +108,6 @@ class GpuCrowd:
         return self._written == agents.writes
 
     def fetch(self, matrix: Ints) -> None:
-        """Copy all columns to a matrix."""
         self.gpu.download(self.front, matrix)
 
     def swap(self, world: World) -> None:
@@ -126,7 +124,6 @@ class GpuCrowd:
         return world.farthest_sq
 
     def work(self) -> Mapping[str, float]:
-        """Return the counters of the work in the last step."""
         counted = self.counted.sum(axis=0).tolist()
         due = max(counted[DUE], 1)
         return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due, "imbalance": 1.0,
@@ -150,7 +147,6 @@ class GpuCrowd:
                             self.copy("ground", world.ground), self.farthest_sq))
 
     def sorting(self) -> Launch:
-        """Return the launch that sorts the agents of each cell by id."""
         return self.launch(kernels.sort_cells, self.cells, self.cells, self.grid, self.columns.id)
 
     def kept(self, agents: int, most: int) -> KeptNeighbours:
@@ -162,7 +158,6 @@ class GpuCrowd:
         return self._kept
 
     def launch(self, kernel: Callable[..., object], items: int, *args: object) -> Launch:
-        """Return the launch of a kernel over so many items."""
         return self.gpu.launch(kernel, self.gpu.threads_for(items), *args)
 
 
@@ -183,8 +178,6 @@ class GpuStage(Stage):
 
 
 class GpuIndex(GpuStage):
-    """Sort the agents into cells."""
-
     name = "index"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
@@ -237,8 +230,6 @@ class GpuInteraction(GpuStage):
 
 
 class GpuMove(GpuStage):
-    """Move all agents."""
-
     name = "move"
 
     def launches(self, world: World) -> tuple[Launch, ...]:

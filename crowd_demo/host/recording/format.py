@@ -82,8 +82,6 @@ class _Line(BaseModel):
 
 
 class RecordingHeader(_Line):
-    """The first line."""
-
     magic: Literal["crowd-demo recording"]
     format: int
     program: str
@@ -183,7 +181,6 @@ _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 def text_of(line: BaseModel) -> bytes:
-    """Return a line as it stands in a file."""
     return sealed_line(line.model_dump_json(exclude_none=True).encode())
 
 
@@ -194,7 +191,6 @@ def snapshot_line(snapshot: Snapshot, left: int | None = None) -> Iterator[bytes
 
 
 def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """Yield the base64 of the parts, one behind the other, in pieces."""
     rest = b""
     for part in parts:
         for start in range(0, len(part), PIECE):
@@ -263,8 +259,6 @@ def read_recording(path: Path) -> Script:
 # --- saves -----------------------------------------------------------------------------------------------------------
 
 class Save(NamedTuple):
-    """A saved crowd, and the file that it is from."""
-
     path: Path
     snapshot: Snapshot
 

@@ -33,7 +33,6 @@ TURN = 128  # shades once around the wheel of headings
 
 
 def around(wheel: tuple[RGB, ...]) -> tuple[RGB, ...]:
-    """The shades of a wheel, clockwise from up."""
     return ramp((*wheel, wheel[0]), TURN + 1)[:TURN]
 
 
@@ -111,7 +110,6 @@ def shade_of(vx: Float, vy: Float) -> Int:
 
 
 def shades_of(vx: Floats, vy: Floats) -> Ints:
-    """`shade_of` for arrays, in NumPy."""
     length = np.abs(vx) + np.abs(vy)
     down = np.divide(vy, length, out=np.zeros_like(length), where=length > 0)
     half = ((down + np.float32(1.0)) * np.float32(TURN / 4)).astype(np.int32)

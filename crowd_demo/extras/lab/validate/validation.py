@@ -138,13 +138,11 @@ class Validation:
 
     @property
     def failed(self) -> list[SeededReading]:
-        """What this program's models fail."""
         return [reading for result in self.results for model in self.models
                 for reading in result.readings.get(model.name, ()) if not reading.passes]
 
 
 def _runs(walks: Walks, title: str, done: float, share: float) -> Generator[Slice, None, WalkedScenes]:
-    """Wait for all scenes of one seed."""
     runs: dict[float, WalkedScene] = {}
     part = share / len(walks)
     for index, (key, (scene, walk)) in enumerate(walks.items()):
@@ -164,7 +162,6 @@ def options_of(model: CrowdWalk) -> Optimizations:
 
 @contextmanager
 def walks_in(processes: int) -> Iterator[Begin]:
-    """Return what begins walks, in so many processes; they end with the context."""
     if processes == 1:
         yield lambda walker, scene, seed: walker.walk(scene, seed)
         return

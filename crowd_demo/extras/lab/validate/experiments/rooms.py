@@ -68,7 +68,6 @@ def bottleneck(width: float, short: bool) -> WalkScene:
 
 
 def flow_through(run: WalkedScene, measures: Measures) -> float:
-    """Return the flow through the middle of the bottleneck, people/s."""
     return flow(middle(times_through(run, measures)))
 
 
