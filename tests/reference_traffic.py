@@ -185,10 +185,14 @@ def select_nth(memory: Memory, key: list[float], others: Sequence[list[float]], 
         pivot = sorted((a, b, c))[1]
         i, j = left, right
         while i <= j:
-            while memory.read("key", i) or key[i] < pivot:
+            while key[i] < pivot:
+                memory.read("key", i)
                 i += 1
-            while memory.read("key", j) or key[j] > pivot:
+            while key[j] > pivot:
+                memory.read("key", j)
                 j -= 1
+            memory.read("key", i)
+            memory.read("key", j)
             if i <= j:
                 for number, array in enumerate((key, *others)):
                     for at in (i, j):

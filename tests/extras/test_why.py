@@ -175,9 +175,9 @@ def test_instructions_per_pair_are_those_of_single_steps(simd: bool) -> None:
     weights = Counter({each.address: seen[start + each.address] for each in loop.code})
     told = per_item(launch.name, loop._replace(weights=weights), weights.total(), work.together / work.tests if simd else 1)
     assert told
-    best = max(stepping_loops(loop.code), key=lambda each: sum(weights[at] for at in each.body))
-    executed, passes = sum(weights[at] for at in best.body), min(weights[at] for at in best.body)
-    pairs = work.together if simd else best.elements * passes
+    best = max(stepping_loops(loop.code), key=lambda each: sum(weights[at] for at in each[0]))
+    executed, passes = sum(weights[at] for at in best[0]), min(weights[at] for at in best[0])
+    pairs = work.together if simd else best[3] * passes
     assert told[0] == f"{executed / pairs:.1f} per pair" and (passes == work.tests or not simd) and pairs <= work.tested
 
 
@@ -355,13 +355,13 @@ def test_bytes_with_a_limit_of_neighbours_are_those_of_a_reference(crowd: dict[s
         cells = [int(y[slot] / grid.cell) * grid.columns + int(x[slot] / grid.cell) for slot in range(sim.agents.count)]
         order, start = index(Memory(), cells, grid.cells), [0, *np.bincount(cells, minlength=grid.cells).cumsum().tolist()]
         assert found["sort_buckets"] == [moved(sort_within_cells, order, start, sim.agents.view.id.tolist())]
-    cells = copy.grid.view()
-    order = cells.order[:sim.agents.count].tolist()
-    holder = np.repeat(np.arange(cells.rows * cells.columns), np.diff(cells.start[:cells.rows * cells.columns + 1]))
+    rows = copy.grid.view()
+    order = rows.order[:sim.agents.count].tolist()
+    holder = np.repeat(np.arange(rows.rows * rows.columns), np.diff(rows.start[:rows.rows * rows.columns + 1]))
     cell_of = dict(zip(order, holder.tolist(), strict=True))
     found = kernels_in(Simulation.from_snapshot(sim.snapshot()), "interaction")
     assert found == {"interact_limited": [moved(interaction, order, [cell_of[slot] for slot in range(len(order))],
-                                                cells.columns, cells.reach, 4)]}
+                                                rows.columns, rows.reach, 4)]}
 
 
 def test_bytes_of_agents_that_are_not_due_are_an_upper_bound() -> None:

@@ -5,11 +5,11 @@ or the clock. A figure that is not known says so. The command `why` and the card
 
 Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
 and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count, nor boxes of nodes
-and runs while they are searched: a lower bound. Each pass over the agents of a node counts as a kernel. With staggering the
-columns of all agents count as read.
+and runs while they are searched: a lower bound. Each pass over the agents of a node counts as a kernel. With staggering
+the columns of all agents count as read.
 
-Instructions per pair follow from the steps of a loop in memory: how many elements a pass takes. Counters tell how many agents
-of a register test a candidate.
+Instructions per pair follow from the steps of a loop in memory: how many elements a pass takes. Counters show how many
+agents of a register test a candidate.
 
 Cache lines are those of `sim/metrics/locality.py`, for three caches with this machine's sizes. Each sees all reads of
 columns and nothing else.
@@ -48,7 +48,6 @@ from crowd_demo.extras.why.processor import (
     PER_S,
     MachineLoop,
     Place,
-    SteppingLoop,
     counted,
     hot_loop,
     opened_for_threads,
@@ -75,9 +74,9 @@ COPY_BYTES, COPY_S = 1 << 25, 0.2  # of a thread's array, beyond its caches; the
 MAX_COPIED = 1 << 29  # bytes of all arrays of a kind
 AT, TOWARDS = ("x", "y"), ("goal_x", "goal_y")
 WALKER = *AT, "vx", "vy", "state", "heading_x", "heading_y"
-ANIMAL = *AT, "vx", "vy", "kind"
 OBSERVED = {  # columns that agents read of their candidates, by the type of rules
-    "FlockRules": (*AT, "vx", "vy"), "NearestRules": (*AT, "vx", "vy"), "HuntRules": ANIMAL, "NearestHuntRules": ANIMAL,
+    **dict.fromkeys(("FlockRules", "NearestRules"), (*AT, "vx", "vy")),
+    **dict.fromkeys(("HuntRules", "NearestHuntRules"), (*AT, "vx", "vy", "kind")),
     "PushRules": AT, "AnticipateRules": WALKER, "SlowDownRules": (*WALKER, "speed"), "CrateRules": (*AT, "half"),
     "ContactRules": (*AT, "state", "heading_x", "heading_y", "id")}
 MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2}  # columns that a move writes, by the same
@@ -101,7 +100,7 @@ class Work(NamedTuple):
 NO_WORK = Work(*5 * (math.nan,))
 
 
-Traffic = tuple[list[Read], float, float]  # columns that are read, elements that are read beside these, and written ones
+Traffic = tuple[list[Read], float, float]  # columns that are read, elements read beside these, and written ones
 
 
 def _sorted_within_cells(of: SimpleNamespace) -> Traffic:
@@ -122,14 +121,8 @@ def _cut(of: SimpleNamespace) -> Traffic:
 def _bounded(of: SimpleNamespace) -> Traffic:
     leaves, columns = 1 << of.depth, (*AT * (of.fit == SHRUNK), *["half"] * bool(len(of.half)))
     below = leaves * (of.fit == GROWN or (of.fit == JOINED and of.top < of.depth))  # boxes, or regions
-    return ([(of.order[:of.agents], columns, of.agents)] * (of.fit != JOINED), BOX * below + of.agents * (of.fit != JOINED),
-            BOX * (leaves * (1 + (of.fit != JOINED)) - (1 << of.top)))
-
-
-def _searched(of: SimpleNamespace) -> Traffic:
-    groups = int(of.runs.groups[0])
-    found = 2 * groups + 1 + 2 * int(of.runs.count[:groups].sum())
-    return [(of.order[:of.count], ("next_update",), of.count)], of.count, found
+    return ([(of.order[:of.agents], columns, of.agents)] * (of.fit != JOINED),
+            BOX * below + of.agents * (of.fit != JOINED), BOX * (leaves * (1 + (of.fit != JOINED)) - (1 << of.top)))
 
 
 def _filled(of: SimpleNamespace) -> Traffic:
@@ -155,7 +148,10 @@ TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of
     "place_items": lambda of: ([], of.count, of.count),
     "sort_buckets": _sorted_within_cells,
     "load_agents": lambda of: ([(of.everybody, AT, of.count)], 0, 3 * of.count),
-    "cut_subtrees": _cut, "bound_nodes": _bounded, "find_leaves": _searched, "find_z_runs": _searched,
+    "cut_subtrees": _cut, "bound_nodes": _bounded,
+    **dict.fromkeys(("find_leaves", "find_z_runs"), lambda of: (
+        [(of.order[:of.count], ("next_update",), of.count)], of.count,
+        2 * int(of.runs.groups[0]) + 1 + 2 * int(of.runs.count[:of.runs.groups[0]].sum()))),
     "count_squares": lambda of: ([], 0, 0),
     "move_rows": lambda of: ([], (1 + len(of.source)) * of.count, len(of.source) * of.count),
     **dict.fromkeys(("move_lanes", "move_scalar"), lambda of: (
@@ -183,11 +179,12 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
     if launch.name not in TRAFFIC:
         return NO_WORK, None
     names = [name for name in signature(getattr(launch.kernel, "share", launch.kernel)).parameters if name != "worker"]
-    of = SimpleNamespace(**dict(zip(names, launch.args, strict=True)))
-    of.name, of.count, of.everybody = launch.name, sim.agents.count, np.arange(sim.agents.count, dtype=np.int32)
+    of = SimpleNamespace(**{
+        **dict(zip(names, launch.args, strict=True)), "name": launch.name, "count": sim.agents.count, "ids": [],
+        "everybody": np.arange(sim.agents.count, dtype=np.int32),
+        "moved": [name for name in sim.agents.names if name not in NOT_MOVED]})
     of.rules = type(of.given.rules if hasattr(of, "given") else getattr(of, "rules", None)).__name__
     of.observed = OBSERVED.get(of.rules, sim.behaviour.observed)
-    of.moved, of.ids = [name for name in sim.agents.names if name not in NOT_MOVED], list[Read]()
     sums = of.strips.counters.sum(axis=0) if hasattr(of, "strips") else np.zeros(8, np.int64)
     of.acting, tested, kept, tests, together = sums[[DUE, CANDIDATES, NEIGHBOURS, TESTS, TOGETHER]].tolist()
     if isinstance(schedule := getattr(of, "schedule", None), IdSchedule):
@@ -197,10 +194,11 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
     reads, more, written = TRAFFIC[launch.name](of)
     if launch.name == "check_sight":
         tested, kept = written, int(of.columns.goal_visible[of.slots[~of.waits]].sum())
-    more += sum(len(columns) * (len(whose) if isinstance(whose, np.ndarray) else of.count) for whose, columns, _ in reads)
-    some = launch.name.startswith("interact") and of.given.schedule.period > 1 and (
+    more += sum(len(columns) * (len(whose) if isinstance(whose, np.ndarray) else of.count)
+                for whose, columns, _ in reads)
+    spared = launch.name.startswith("interact") and of.given.schedule.period > 1 and (
         launch.name != "interact_runs_lanes" or of.given.schedule.by_id)
-    return Work(WORD * more, WORD * written, of.acting, tested, kept, tests, together, some), (
+    return Work(WORD * more, WORD * written, of.acting, tested, kept, tests, together, spared), (
         reads if launch.name != "move_rows" else None)
 
 
@@ -283,13 +281,8 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
         copy.restore(unsorted(state)._replace(tick=0, drift=math.inf) if never_sorted else state)  # one sorts at once
         set_values(copy.optimizations, values)
         yield None
-    yield from compared(copies, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS)
-
-
-def compared(sims: Sequence[Simulation], stage: str, steps: int) -> Iterator[Sequence[CardRow]]:
-    """Explain a stage in the next steps of two simulations; yield the rows so far."""
-    rows = list[CardRow]()
-    for one, other in zip(*(figures(sim, stage, steps) for sim in sims), strict=True):
+    rows, steps = list[CardRow](), STEPS if sim.agents.count <= LARGE else FEW_STEPS
+    for one, other in zip(*(figures(copy, stage, steps) for copy in copies), strict=True):
         if one and other:
             rows.append(CardRow(one.name, one.value, other.value, one.source,
                                 (*one.detail.splitlines(), *other.detail.splitlines())))
@@ -306,20 +299,24 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     _, _, due, tested, kept, tests, together, _ = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)
     yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
                  "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
-    loop, samples, why_not = loop_of([launch for launch, _, _ in kernels], places)
-    source = f"In machine code of {kernels[0][0].name if kernels else 'its kernel'}: " + (
+    code, name = (machine_code(kernels[0][0]), kernels[0][0].name) if kernels else (None, "its kernel")
+    loop, samples, about = None, 0, "no loop" if code else "code not kept" if kernels else NOT_RUN
+    try:
+        loop, samples = hot_loop(code, places) if code else (None, 0)
+    except ImportError:
+        about = "pip install capstone shows it"
+    source = f"In machine code of {name}: " + (
         f"the smallest loop with a third of {samples:,} samples of where threads were." if samples
         else "its innermost loop that is nested deepest.")
-    found = loop and per_item(kernels[0][0].name, loop, samples, together / tests if tests else 1)
-    yield Figure("instructions", *(found or (f"{len(loop.instructions)} in a loop" if loop else why_not, source)),
-                 "\n".join(loop.arithmetic[:5]) if loop else "")
-    wide = "no" if loop else UNKNOWN
-    if loop and loop.bits:
-        wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide, {loop.lanes} lane{'s' * (loop.lanes > 1)}"
+    yield Figure("instructions", *per_item(name, loop, samples, together / tests if tests else 1) or (
+        f"{len(loop.instructions)} in a loop", source), "\n".join(loop.arithmetic[:5])) if loop else Figure(
+            "instructions", about, source)
+    wide = UNKNOWN if not loop else "no" if not loop.bits else (
+        f"{loop.vector_share:.0%}, {loop.bits} bits wide, {loop.lanes} lane{'s' * (loop.lanes > 1)}")
     yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
     yield Figure("bytes", known("up to " * bool(spared) + f"{read / agents:.1f} read, {written / agents:.1f} written",
-                                read + written), "Per agent and step, by formulas: each element of columns, order and index"
-                 " once." + " Agents far from all that are due may not be read." * bool(spared))
+                                read + written), "Per agent and step, by formulas: each element of columns, order and"
+                 " index once." + " Agents far from all that are due may not be read." * bool(spared))
     rate = (read + written) / ms * 1e3 if ms else math.nan
     yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy", rate),
                  f"These bytes by the time. Copying with all threads moves {copied / 1e9:.1f} GB/s here.")
@@ -395,16 +392,6 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
     return sum(cost.values()), [last[name] for name in sorted(cost, key=lambda name: -cost[name])], works, places
 
 
-def loop_of(kernels: Sequence[Launch], places: Sequence[Place]) -> tuple[MachineLoop | None, int, str]:
-    """Return the hot loop of the longest kernel, how many samples show it, and why it is not known."""
-    code = machine_code(kernels[0]) if kernels else None
-    why_not = "no loop" if code else "code not kept" if kernels else NOT_RUN
-    try:
-        return (*(hot_loop(code, places) if code else (None, 0)), why_not)
-    except ImportError:
-        return None, 0, "pip install capstone shows it"
-
-
 def per_item(kernel: str, loop: MachineLoop, samples: int, lanes: float) -> tuple[str, str] | None:
     """Return the instructions per pair or agent in the loop over these with most samples, and the source.
 
@@ -412,23 +399,25 @@ def per_item(kernel: str, loop: MachineLoop, samples: int, lanes: float) -> tupl
     """
     code, hot = {each.address: each for each in loop.code}, {each.address for each in loop.instructions}
     pairs, wide = kernel.startswith(("interact", "touch")), kernel.endswith(("lanes", "touch_rows"))
-    found = list[SteppingLoop]()
-    for each in stepping_loops(loop.code) if pairs or kernel.startswith("move_") else ():
-        body = [code[at] for at in each.body]
+    found = list[tuple[int, float, float, int]]()
+    for addresses, fewest, most, elements, is_single in (
+            stepping_loops(loop.code) if pairs or kernel.startswith("move_") else ()):
+        body = [code[at] for at in addresses]
         packed = sum(one.bits > 0 for one in body) > sum(bool(ONE_NUMBER.match(one.text.split()[0])) for one in body)
         if (packed if wide else any("mul" in one.text for one in body)) and (
-                pairs > wide or each.is_single == (pairs == wide)):
-            found.append(each)
+                pairs > wide or is_single == (pairs == wide)):
+            weight = sum(loop.weights.get(at, 0) for at in addresses if samples or at in hot)
+            found.append((weight if pairs else len(body), fewest, most, elements))
     if not found:
         return None
-    weights = [sum(loop.weights.get(at, 0) for at in each.body if samples or at in hot) for each in found]
-    best = max(zip(weights, found, strict=True), key=lambda each: each[0] if pairs else len(each[1].body))[1]
-    least, most = (count / best.elements / (lanes if pairs and wide else 1) for count in best[1:3])
-    rate = f"{least:.1f}" if least == most else f"{least:.1f} to {most:.1f}" if most < math.inf else f"at least {least:.1f}"
+    _, fewest, most, elements = max(found)
+    least, largest = (count / elements / (lanes if pairs and wide else 1) for count in (fewest, most))
+    rate = (f"{least:.1f}" if fewest == most else f"{least:.1f} to {largest:.1f}" if most < math.inf
+            else f"at least {least:.1f}")
     what = "candidate" if pairs else "agent"
     return f"{rate} per {'pair' if pairs else what}", (
         f"In machine code of {kernel}: its loop over {what}s" + " with most samples" * bool(samples) +
-        f". A pass of {best.fewest} instructions or more takes {best.elements} {what}{'s' * (best.elements > 1)}" +
+        f". A pass of {fewest}{' or more' * (most > fewest)} instructions takes {elements} {what}" + "s" * (elements > 1) +
         f" for {lanes:.1f} agents on average" * (pairs and wide) + ", by addresses in the code and exact counters.")
 
 

@@ -106,11 +106,14 @@ KINDS = {  # of instructions by their mnemonics; the first that matches counts, 
     "compare": re.compile(r"v?p?(u?comis|cmp|test)|fcm|cm(?!ov)[a-z]|tst|kortest"),
     "logic": re.compile(r"v?p?(and|or|xor|sh|sa|ro|ternlog|blend|cmov|set|bsl|eor|orr|lsl|lsr|asr)|k|csel"),
 }
-STEP = re.compile(r"(?:(?:inc|dec|adds?|subs?) (\w+)(?:, \1)?|.*\[(\w+)\])(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")  # by a constant
+STEP = re.compile(  # of a register, by a constant
+    r"(?:(?:inc|dec|adds?|subs?) (\w+)(?:, \1)?|.*\[(\w+)\])(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")
 ADDRESS, PART = re.compile(r"\[(.+?)\]"), re.compile(r"(?:^|\+ |, )([a-z]\w*)(?:\*(\d)|, [lsu]\w+ #(\d))?")
 NO_NEXT = re.compile(r"(jmp|ret|br?)\b(?!\.)")
-IMPLICIT = re.compile(r"(call|blr?|xchg|mulx?|i?div|cdqe?|cqo|rep|pop|ldp [xw])\b|imul \w+$|ld.*\]!")  # change other registers
-SINGLE, OTHER_SIZE = re.compile(r"dword|ld1r|[ls][dt]r [sw]"), re.compile(r"lea|\b(byte|word|qword) ptr|ldr[bh]|ldr [dx]")
+IMPLICIT = re.compile(  # these change other registers, too
+    r"(call|blr?|xchg|mulx?|i?div|cdqe?|cqo|rep|pop|ldp [xw])\b|imul \w+$|ld.*\]!")
+SINGLE = re.compile(r"dword|ld1r|[ls][dt]r [sw]")
+OTHER_SIZE = re.compile(r"lea|\b(byte|word|qword) ptr|ldr[bh]|ldr [dx]")
 ONE_NUMBER = re.compile(  # of a vector register
     r"v?(mov|add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|fn?m\w+|cvt\w+|rcp\w*|rsqrt\w*|round|and|xor)s[sd]$"
     r"|v?mov[dq]$|v?p(ins|ext)r|v?cvt\w*2si$|v?cvtsi2\w+$")
@@ -128,14 +131,10 @@ class Instruction(NamedTuple):
     target: int | None = None  # of a jump
 
 
-class SteppingLoop(NamedTuple):
-    """A loop that steps through arrays, and a pass of it: from one step to the next."""
-
-    body: set[int]  # addresses of its instructions
-    fewest: float  # instructions of a pass on its shortest path
-    most: float  # and on its longest one; infinite where there are loops in it
-    elements: int  # of 4 bytes that a step passes by
-    is_single: bool  # it loads and stores one of these at a time
+SteppingLoop = tuple[set[int], float, float, int, bool]
+"""A loop that steps through arrays: addresses of its instructions, how many of these the shortest and the longest way from
+one step to the next has (infinite: with a loop), by how many elements of 4 bytes a step goes on, and whether it loads and
+stores one of these at a time."""
 
 
 class MachineLoop(NamedTuple):
@@ -219,8 +218,8 @@ def stepping_loops(code: Sequence[Instruction]) -> Iterator[SteppingLoop]:
         if behind and (step or each.text.startswith("cmp")):
             tested[behind.address] = name
         if (place := ADDRESS.search(each.text)) and not OTHER_SIZE.search(each.text):
-            accesses[each.address] = ({whole(part): int(times or "1") << int(shift or "0")
-                                       for part, times, shift in PART.findall(place[1])}, SINGLE.search(each.text) is not None)
+            accesses[each.address] = {whole(part): int(times or "1") << int(shift or "0")
+                                      for part, times, shift in PART.findall(place[1])}, bool(SINGLE.search(each.text))
     for name in sorted({name for names, _ in accesses.values() for name in names}.intersection(steps)):
         left, stops = dict(steps[name]), changes[name] | changes[""]
         while left:
@@ -229,15 +228,16 @@ def stepping_loops(code: Sequence[Instruction]) -> Iterator[SteppingLoop]:
             ends = {start, *body.intersection(left)}
             unsteady = {one for one, places in changes.items() if not body.isdisjoint(places)}
             counting = {one for one, places in steps.items() if not body.isdisjoint(places)} - unsteady
-            found = {(by * names[name], single) for names, single in (accesses[at] for at in body.intersection(accesses))
+            found = {(by * names[name], single)
+                     for names, single in (accesses[at] for at in body.intersection(accesses))
                      if counting.intersection(names) == {name} and (names[name] == 4 or unsteady.isdisjoint(names))}
             if all(left.pop(at, by) == by for at in ends) and len({size for size, _ in found if size >= 4}) == 1:
                 ways = {at: after[at] & body for at in body}
                 for at in [at for at in body if tested.get(at) in counting]:
                     ways[at] = {min(ways[at], key=lambda to: next(passes(ways, {to}, ends)))}
                 lengths = list(passes(ways, {to for at in ends for to in ways[at]}, ends))
-                yield SteppingLoop(reached(ways, start), lengths[0], lengths[-1], max(found)[0] // 4,
-                                   all(single for _, single in found))
+                yield (reached(ways, start), lengths[0], lengths[-1], max(found)[0] // 4,
+                       all(single for _, single in found))
 
 
 def reached(ways: Mapping[int, set[int]], start: int, stops: Collection[int] = ()) -> set[int]:
@@ -251,7 +251,7 @@ def reached(ways: Mapping[int, set[int]], start: int, stops: Collection[int] = (
 
 
 def passes(ways: Mapping[int, set[int]], front: set[int], ends: set[int]) -> Iterator[float]:
-    """Yield the lengths of ways to one of the ends, in instructions with that, the shortest first; infinite with a loop."""
+    """Yield the lengths of ways to one of the ends, with that, the shortest first; infinite where there is a loop."""
     count = 1
     while front and count <= len(ways):
         if not front.isdisjoint(ends):
@@ -263,7 +263,8 @@ def passes(ways: Mapping[int, set[int]], front: set[int], ends: set[int]) -> Ite
 
 def whole(register: str = " ") -> str:
     """Return a name for all parts of a register."""
-    name = re.sub(r"^(?:[re](?=[a-z]{2}$)|[wx](?=\d))|(?<=^r\d)[dwb]$|(?<=^r\d\d)[dwb]$|(?<=^[sbd][ip])l$", "", register)
+    name = re.sub(
+        r"^(?:[re](?=[a-z]{2}$)|[wx](?=\d))|(?<=^r\d)[dwb]$|(?<=^r\d\d)[dwb]$|(?<=^[sbd][ip])l$", "", register)
     return f"{name[0]}x" if re.fullmatch("[abcd][lh]", name) else name
 
 
