@@ -127,8 +127,8 @@ def _bounded(of: SimpleNamespace) -> Traffic:
 
 def _filled(of: SimpleNamespace) -> Traffic:
     """With `tiles` it completes no field."""
-    is_made = (of.made == 0) & (of.chosen == of.grid.number) & (of.asked.max(axis=0) > 0) & (of.tiles == 0)
-    fields = of.fields.direction[is_made]
+    fields = of.fields.direction[
+        (of.made == 0) & (of.chosen == of.grid.number) & (of.asked.max(axis=0) > 0) & (of.tiles == 0)]
     read = len(fields) * of.grid.targets.nbytes + 2 * int((fields != UNREACHABLE).sum())
     return [], read / WORD, fields.nbytes / WORD
 
@@ -229,7 +229,7 @@ def measured_bandwidth(seconds: float = COPY_S, size: int = COPY_BYTES) -> float
 
 # --- a stage ----------------------------------------------------------------------------------------------------------
 
-SETTLE = 10  # steps before the first that is timed
+SETTLE = 20  # steps in which samples are taken, before the first that is timed
 STEPS, FEW_STEPS, LARGE = 60, 20, 200_000  # that are timed; the fewer where there are more agents
 NOT_RUN, UNKNOWN = "does not run", "not known"
 MOST_MEMORY, LITTLE_MEMORY = 0.5, 0.2  # shares of the copy bandwidth from which a stage is memory bound, or is not
@@ -362,15 +362,14 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
     sim.profile = watch
     took, works, places = defaultdict[str, list[float]](list), list[Work](), list[Place]()
     last = dict[str, tuple[Launch, Work, Sequence[Read] | None]]()
-    for _ in range(min(SETTLE, steps)):
-        sim.step()
-        yield
+    sim.step()  # compiles
+    yield
     with ExitStack() as files:
         rings, opened = list[mmap.mmap](), list[int]()
         with suppress(OSError):
             opened = opened_for_threads(files, (CLOCK,), PER_S)
             rings = [files.enter_context(mmap.mmap(file, (1 + PAGES) * mmap.PAGESIZE)) for file in opened]
-        for _ in range(min(SETTLE, steps)):
+        for _ in range(min(SETTLE, 2 * steps)):
             for launch in sim.launches():
                 switch(opened, ENABLE if watch.running == stage else DISABLE)
                 launch.run()

@@ -23,7 +23,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import cycle, product
+from itertools import cycle, product, zip_longest
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -107,7 +107,7 @@ KINDS = {  # of instructions by their mnemonics; the first that matches counts, 
     "logic": re.compile(r"v?p?(and|or|xor|sh|sa|ro|ternlog|blend|cmov|set|bsl|eor|orr|lsl|lsr|asr)|k|csel"),
 }
 STEP = re.compile(  # of a register, by a constant
-    r"(?:(?:inc|dec|adds?|subs?) (\w+)(?:, \1)?|.*\[(\w+)\])(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")
+    r"(?:(?:inc|dec|adds?|subs?) (\w+)(?:, \1)?|(?:ld|st).*\[(\w+)\])(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")
 ADDRESS, PART = re.compile(r"\[(.+?)\]"), re.compile(r"(?:^|\+ |, )([a-z]\w*)(?:\*(\d)|, [lsu]\w+ #(\d))?")
 NO_NEXT = re.compile(r"(jmp|ret|br?)\b(?!\.)")
 IMPLICIT = re.compile(  # these change other registers, too
@@ -185,8 +185,8 @@ def hot_loop(code: bytes, places: Sequence[Place] = ()) -> tuple[MachineLoop | N
         hot = [loop for loop in loops_in(instructions, seen) if 3 * loop.weight >= samples]
         return min(hot, key=lambda loop: len(loop.instructions), default=None), samples
     loops = loops_in(instructions, Counter(each.address for each in instructions))
-    begins = [*(loop.instructions[0].address for loop in loops[1:]), 1 << 62][:len(loops)]
-    inner = [loop for loop, begin in zip(loops, begins, strict=True) if begin > loop.instructions[-1].address]
+    inner = [loop for loop, behind in zip_longest(loops, loops[1:])
+             if not behind or behind.instructions[0].address > loop.instructions[-1].address]
     return max(inner, key=lambda loop: (loop.depth, len(loop.arithmetic), loop.bits), default=None), 0
 
 
@@ -205,7 +205,7 @@ def stepping_loops(code: Sequence[Instruction]) -> Iterator[SteppingLoop]:
     after, before, tested = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set), dict[int, str]()
     steps, changes = defaultdict[str, dict[int, int]](dict), defaultdict[str, set[int]](set)
     accesses = dict[int, tuple[dict[str, int], bool]]()  # the registers of an address, by what they are multiplied
-    for each, behind in zip(code, [*code[1:], None], strict=True):
+    for each, behind in zip_longest(code, code[1:]):
         for to in (each.target, behind.address if behind and not NO_NEXT.match(each.text) else None):
             if to is not None:
                 after[each.address].add(to)
@@ -234,7 +234,7 @@ def stepping_loops(code: Sequence[Instruction]) -> Iterator[SteppingLoop]:
             if all(left.pop(at, by) == by for at in ends) and len({size for size, _ in found if size >= 4}) == 1:
                 ways = {at: after[at] & body for at in body}
                 for at in [at for at in body if tested.get(at) in counting]:
-                    ways[at] = {min(ways[at], key=lambda to: next(passes(ways, {to}, ends)))}
+                    ways[at] = {min(ways[at], key=lambda to: next(passes(ways, {to}, ends), math.inf))}
                 lengths = list(passes(ways, {to for at in ends for to in ways[at]}, ends))
                 yield (reached(ways, start), lengths[0], lengths[-1], max(found)[0] // 4,
                        all(single for _, single in found))
