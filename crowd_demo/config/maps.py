@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.config.reading import quiet_libraries, read_bounded
+from crowd_demo.config.memory import quiet_libraries, read_bounded
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
 

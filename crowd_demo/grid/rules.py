@@ -63,12 +63,11 @@ def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function of one pair of neighbours a rule for `Grid.sum`.
 
     `rule(dx, dy, me, other)` returns what `other` adds for `me`: a number, a truth value, or a tuple of them. (dx, dy)
-    leads from me to the other. `me` and `other` are tuples of their values in the columns that `sum` was given.
+    leads from me to the other. `me` and `other` are tuples of their values in the columns of `sum`.
 
     A rule runs in lanes, for sixteen points at a time, if it contains only arithmetic, comparisons, `abs`, `min`,
-    `max`, `select` and `root` of `crowd_demo.grid`, numbers of its own module, and other rules. Numbers take the type
-    of what they are combined with. With anything else that Numba compiles, such as `if` or `math.exp`, a rule runs
-    for one point at a time. The bits are the same.
+    `max`, `select` and `root` of `crowd_demo.grid`, numbers of its own module, and other rules. With anything else that
+    Numba compiles, such as `if` or `math.exp`, it runs for one point at a time. The bits are the same.
     """
     formula(function)
     name = name_of(function)

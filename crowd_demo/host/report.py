@@ -8,7 +8,7 @@ Format:
 
 Comment lines (`#`) describe the slowest frame, and each frame has a row. Its columns are number, tick, steps,
 milliseconds of the frame, of each stage and outside all stages, counters, notes, the cause of a long frame, and
-`slowest`: 1 for the slowest frame. Times are the shortest decimals that read as the same float32.
+`slowest` (1 or 0).
 """
 
 from __future__ import annotations

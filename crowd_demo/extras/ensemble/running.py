@@ -20,9 +20,8 @@ from itertools import count
 from pathlib import Path
 
 from crowd_demo.config.maps import Metres, read_map
-from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
+from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes, read_bounded
 from crowd_demo.config.model import Config
-from crowd_demo.config.reading import read_bounded
 from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
 from crowd_demo.extras.ensemble.job import RunRow

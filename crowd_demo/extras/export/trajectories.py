@@ -14,9 +14,9 @@ Format:
 | `.parquet` | `id`, `frame`, `x`, `y`; metadata of the schema: `framerate`, `unit`, `y_axis` | float64 | in the metadata |
 | `.csv` | `id,frame,x,y` | 6 decimals | none |
 
-A `.sqlite` file has version 2 of JuPedSim's database, and z is 0 in `.txt`. Frames are counted from 0. Within a frame
-rows are in the order of ids. `ori_x` and `ori_y` of `.sqlite` are the direction of the velocity, 0 for standing
-people. The walkable area of `.txt` and `.parquet` is that of the first frame.
+A `.sqlite` file has version 2 of JuPedSim's database. Its `ori_x` and `ori_y` are the direction of the velocity, 0 for
+standing people. In `.txt` z is 0. Frames are counted from 0, with rows in the order of ids. The walkable area of `.txt`
+and `.parquet` is that of the first frame.
 """
 
 from __future__ import annotations

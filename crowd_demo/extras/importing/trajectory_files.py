@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
 from crowd_demo.config.maps import IN_METRES, MAX_SIDE, MapData, MapError, Metres, bytes_of
-from crowd_demo.config.memory import MB, shortage
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import MB, read_bounded, shortage
 from crowd_demo.extras.importing.geometry import FARTHEST, drawn, wkt_parts
 from crowd_demo.registry.texts import printable, reason
 

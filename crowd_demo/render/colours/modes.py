@@ -237,7 +237,7 @@ class AgeMode(NamedTuple):
     tick: np.int32
 
 
-class TurnMode(NamedTuple):
+class DueMode(NamedTuple):
     """A column by slot: steps from `tick`, the next step, to the next update."""
 
     next_update: Ints
@@ -256,8 +256,8 @@ def number_ages(mode: AgeMode, slots: Int, register: Register) -> Register:
     return _between(mode.tick - 1 - looked)
 
 
-@implements(number_of, TurnMode)
-def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
+@implements(number_of, DueMode)
+def number_turns(mode: DueMode, slots: Int, register: Register) -> Register:
     return _between(bits(gather(mode.next_update, slots), SHIFT, TICKS) - mode.tick)
 
 
@@ -277,7 +277,7 @@ class AgeColours(ColourMode):
         shades = ramp(scales_of(sim).rising[::-1], max(sim.optimizations.stagger.avoidance, 2))
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
-    def mode(self, sim: Simulation) -> AgeMode | TurnMode:
+    def mode(self, sim: Simulation) -> AgeMode | DueMode:
         return self.MODE(sim.agents.view.next_update, np.int32(sim.tick))
 
     def legend(self, sim: Simulation) -> Legend:
@@ -286,8 +286,8 @@ class AgeColours(ColourMode):
         return Legend(title, tuple(self.colours(sim)[:period]), texts[:period])
 
 
-class TurnColours(AgeColours):
-    MODE = TurnMode
+class DueColours(AgeColours):
+    MODE = DueMode
     TEXTS = "next update", "in the next step", "{} steps later"
 
 

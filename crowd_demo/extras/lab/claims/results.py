@@ -23,7 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from crowd_demo.cli.arguments import print_error
 from crowd_demo.compute.cache import PACKAGE
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import read_bounded
 from crowd_demo.extras.lab.claims import experiments
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.extras.lab.validate.experiments.streams import to_the_right
+from crowd_demo.extras.lab.validate.streams import to_the_right
 from crowd_demo.extras.lab.validate.validation_experiment import (
     HELD_OUT,
     NEW,
