@@ -94,7 +94,6 @@ class Work(NamedTuple):
     kept: float
     tests: float = 0  # of a candidate by a register
     together: float = 0  # pairs in these
-    spared: float = 0  # whether agents count as read that may not be
 
 
 NO_WORK = Work(*5 * (math.nan,))
@@ -194,11 +193,9 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
     reads, more, written = TRAFFIC[launch.name](of)
     if launch.name == "check_sight":
         tested, kept = written, int(of.columns.goal_visible[of.slots[~of.waits]].sum())
-    more += sum(len(columns) * (len(whose) if isinstance(whose, np.ndarray) else of.count)
-                for whose, columns, _ in reads)
-    spared = launch.name.startswith("interact") and of.given.schedule.period > 1 and (
-        launch.name != "interact_runs_lanes" or of.given.schedule.by_id)
-    return Work(WORD * more, WORD * written, of.acting, tested, kept, tests, together, spared), (
+    read = more + sum(len(columns) * (len(whose) if isinstance(whose, np.ndarray) else of.count)
+                      for whose, columns, _ in reads)
+    return Work(WORD * read, WORD * written, of.acting, tested, kept, tests, together), (
         reads if launch.name != "move_rows" else None)
 
 
@@ -295,8 +292,9 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     agents, copied, caches = max(sim.agents.count, 1), copy_bandwidth(), sorted(machine_caches().items())[:3]
     yield Figure("time", f"{ms:.2f} ms, {ms * 1e6 / agents:,.0f} ns each" if kernels else NOT_RUN,
                  "Median by the clock, per step and per agent.")
-    read, written, *_, spared = np.sum(works or [NO_WORK], axis=0) / steps
-    _, _, due, tested, kept, tests, together, _ = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)
+    read, written = np.sum(works or [NO_WORK], axis=0)[:2] / steps
+    due, tested, kept, tests, together = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)[2:]
+    is_staggered = stage == "interaction" and sim.schedule.period > 1
     yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
                  "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
     code, name = (machine_code(kernels[0][0]), kernels[0][0].name) if kernels else (None, "its kernel")
@@ -314,9 +312,9 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     wide = UNKNOWN if not loop else "no" if not loop.bits else (
         f"{loop.vector_share:.0%}, {loop.bits} bits wide, {loop.lanes} lane{'s' * (loop.lanes > 1)}")
     yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
-    yield Figure("bytes", known("up to " * bool(spared) + f"{read / agents:.1f} read, {written / agents:.1f} written",
+    yield Figure("bytes", known("up to " * is_staggered + f"{read / agents:.1f} read, {written / agents:.1f} written",
                                 read + written), "Per agent and step, by formulas: each element of columns, order and"
-                 " index once." + " Agents far from all that are due may not be read." * bool(spared))
+                 " index once." + " Agents far from all that are due may not be read." * is_staggered)
     rate = (read + written) / ms * 1e3 if ms else math.nan
     yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy", rate),
                  f"These bytes by the time. Copying with all threads moves {copied / 1e9:.1f} GB/s here.")

@@ -131,10 +131,10 @@ class Instruction(NamedTuple):
     target: int | None = None  # of a jump
 
 
+# A loop that steps through arrays: addresses of its instructions, how many of these the shortest and the longest way from
+# one step to the next has (infinite: with a loop), by how many elements of 4 bytes a step goes on, and whether it loads and
+# stores one of these at a time.
 SteppingLoop = tuple[set[int], float, float, int, bool]
-"""A loop that steps through arrays: addresses of its instructions, how many of these the shortest and the longest way from
-one step to the next has (infinite: with a loop), by how many elements of 4 bytes a step goes on, and whether it loads and
-stores one of these at a time."""
 
 
 class MachineLoop(NamedTuple):
@@ -191,8 +191,8 @@ def hot_loop(code: bytes, places: Sequence[Place] = ()) -> tuple[MachineLoop | N
 
 
 def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[MachineLoop]:
-    spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
-    ends = dict(spans)  # several jumps back to one place are one loop
+    ends = dict(sorted({  # several jumps back to one place are one loop
+        (each.target, each.address) for each in code if each.target is not None and each.target <= each.address}))
     return [MachineLoop([each for each in code if begin <= each.address <= end], weights,
                  sum(a <= begin and end <= b for a, b in ends.items()), code) for begin, end in ends.items()]
 
