@@ -358,7 +358,7 @@ def test_another_layout_changes_what_keys_are_called_and_how_they_are_shown(
     assert here.shown["pan_up"] == driven.program.hud.keys["pan_up"] == ("z", "up") and here.types == types("fr")
     driven.press("f1")
     view = driven.status().view
-    assert view and ("move the camera up", "Z  Up") in [(row.text, row.detail) for row in view.rows]
+    assert view and ("pan up", "Z  Up") in [(row.text, row.detail) for row in view.rows]
 
 
 def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:

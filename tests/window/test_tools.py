@@ -55,7 +55,7 @@ class Mouse:
 
 def recorded(running: Any) -> list[Action]:
     """Leave, and give up what was built; return what was done, once the recording was replayed to the same hash."""
-    running.press(key_of("tool_hand"), "Escape", "Return", "Escape", "Escape")
+    running.press(key_of("tool_pointer"), "Escape", "Return", "Escape", "Escape")
     assert running.process.wait(120) == 0
     script = read_recording(running.folder / "run.replay")
     assert replayed(script)[1].state_hash() == running.report()["state_hash"]

@@ -171,7 +171,7 @@ def test_with_a_tool_other_buttons_pan_and_the_wheel_with_ctrl_resizes_those_of_
     assert tools.size_m == 0.5
     take(hands, "tool_wall")
     assert tools.size_m == pytest.approx(size * 1.15**2)
-    take(hands, "tool_hand")
+    take(hands, "tool_pointer")
     wheel(hands, 2)
     assert program.camera.zoom > zoom
 
