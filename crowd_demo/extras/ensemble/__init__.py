@@ -35,8 +35,9 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
     """Make the runs that the folder does not have yet; yield a row for each as it comes, and write the table at the end.
 
     `workers` processes make them, by default one per core as far as they fit into memory, or the workers of the Dask
-    scheduler at the address `scheduler`. `again` makes all runs, and compares their state hashes. Raises OSError,
-    ValueError for a folder with a link or a pipe in place of a file, and ExecutorError without workers.
+    scheduler at the address `scheduler`. `again` makes all runs, and compares their state hashes.
+
+    Raises OSError, ValueError for a folder with a link or a pipe in place of a file, and ExecutorError without workers.
     """
     from crowd_demo.extras.ensemble.running import Session, write_table
     from crowd_demo.extras.ensemble.table import table_row
