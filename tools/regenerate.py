@@ -66,7 +66,7 @@ SCENES = {  # others are shown at frame 300
     **{name: ["--frames", str(frames), *BARE] for name, frames in {
         "corridor": 3600, "crossing": 2100, "doorway": 1800, "evacuation": 2100, "evacuation-two-doors": 4200, "concert": 3000,
         "crush": 600}.items()},
-    "murmuration": DIVE, "queues": FULL, "station": FULL,
+    "1m": ["--frames", "60", *BARE], "murmuration": DIVE, "queues": FULL, "station": FULL,
     "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"

@@ -30,7 +30,7 @@ class ActionEntry(NamedTuple):
 
 
 def _pan(keys: tuple[str, ...], what: str, x: int, y: int) -> ActionEntry:
-    return ActionEntry(keys, what, ("camera.pan", x, y), pans=(x, y), in_menu=False)
+    return ActionEntry(keys, what, ("camera.pan", x, y), at_once=True, pans=(x, y), in_menu=False)
 
 
 def _tool(key: str, what: str, name: str) -> ActionEntry:
@@ -38,7 +38,7 @@ def _tool(key: str, what: str, name: str) -> ActionEntry:
 
 
 def _bookmark(number: int, what: str, *, is_listed: bool = False) -> ActionEntry:
-    return ActionEntry((f"ctrl+{number}",), what, ("seeing.go_to", number), ("seeing.keep", number),
+    return ActionEntry((f"ctrl+{number}",), what, ("seeing.go_to", number), ("seeing.keep", number), at_once=True,
                        in_menu=is_listed, in_help=is_listed)
 
 
@@ -114,9 +114,10 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
         "pan_right": _pan(("d", "right"), "pan right", 1, 0),
         "pan_up": _pan(("w", "up"), "pan up", 0, -1),
         "pan_down": _pan(("s", "down"), "pan down", 0, 1),
-        "zoom_in": ActionEntry(("ctrl+up",), "zoom in", ("seeing.zoom_middle", 1), repeats_s=OFTEN_S),
-        "zoom_out": ActionEntry(("ctrl+down",), "zoom out", ("seeing.zoom_middle", -1), repeats_s=OFTEN_S),
-        "fit": ActionEntry(("home",), "fit the whole world into the window", ("seeing.fit",)),
+        "zoom_in": ActionEntry(("ctrl+up",), "zoom in", ("seeing.zoom_middle", 1), at_once=True, repeats_s=OFTEN_S),
+        "zoom_out": ActionEntry(("ctrl+down",), "zoom out", ("seeing.zoom_middle", -1), at_once=True,
+                                repeats_s=OFTEN_S),
+        "fit": ActionEntry(("home",), "fit the whole world into the window", ("seeing.fit",), at_once=True),
         "bookmark_1": _bookmark(1, "show bookmark 1 to 9 (Shift: keep this view)", is_listed=True),
         **{f"bookmark_{n}": _bookmark(n, f"show bookmark {n} (Shift: keep this view)") for n in range(2, 10)},
         "minimap": ActionEntry(("end",), "show or hide the minimap", ("toggle", "minimap_shown"), at_once=True),

@@ -72,6 +72,10 @@ class Crowding:
     def prices(self, tick: int) -> Prices:
         return Prices(self._tiles, np.where(tick % self.every >= self._turns, NEW, OLD).astype(np.uint8))
 
+    def empty(self, tick: int) -> int:
+        """Return how many sets of prices, OLD first, are those of an empty world."""
+        return int(tick < self.every) if self.active else 2
+
     def outdated(self, tick: int) -> Bools:
         """Which fields change over to the new prices in this step."""
         changes: Bools = self._turns == tick % self.every
