@@ -59,7 +59,7 @@ PICTURES = {
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
                     "--vary", "optimizations.avoidance=anticipate,slow_down", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
-FULL = ["--frames", "1500", "--set", "window.hud=off"]  # until then nobody queues or leaves
+FULL = ["--frames", "3000", "--set", "window.hud=off"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=off"]
 SCENES = {  # others are shown at frame 300
     "100k": ["--frames", "900", *BARE, "--set", "camera.zoom=0.12", "--set", "camera.center=[6500, 6500]"],

@@ -336,6 +336,7 @@ class Presenter:
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self._is_kept = False  # whether it is the one of this frame
         self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
+        self._is_first = True  # is the first frame still to come? Until then there are no panels
         self.set_title()
 
     @property
@@ -350,7 +351,7 @@ class Presenter:
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if that was requested, and show it."""
-        profile = self.program.sim.profile
+        profile, self._is_first = self.program.sim.profile, False
         with profile.stage("hud"):
             if self._is_kept:
                 self._draw_picture()
@@ -391,11 +392,12 @@ class Presenter:
         self._shown = camera.view_rect()
 
     def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
-        program, picture = self.program, screen()
+        program = self.program
         program.collect_news()
-        status = status_of(program, hovered)
-        status = status._replace(notices=[*status.notices, *notices])
-        program.hud.draw(picture, program.sim, status, time.perf_counter())
+        status = status_of(program, hovered, notices)
+        if self._is_first:
+            status = status._replace(panels=status.panels._replace(hud="off"), past=None, caption=None)
+        program.hud.draw(screen(), program.sim, status, time.perf_counter())
 
     def save_requested(self) -> None:
         path, self.program.picture_path = self.program.picture_path, None
@@ -427,7 +429,7 @@ class Presenter:
         pygame.display.set_caption(f"{title} - {what}" if what else title)
 
 
-def status_of(program: Program, hovered: Hovered | None = None) -> Status:
+def status_of(program: Program, hovered: Hovered | None = None, more_notices: Sequence[str] = ()) -> Status:
     """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
     crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
     notices, past = program.notices.present() if program.notices.shown else [], crowd.past()
@@ -437,7 +439,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     return Status(
         paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
         answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
-        pending=techniques.switcher.pending, notices=notices,
+        pending=techniques.switcher.pending, notices=[*notices, *more_notices],
         jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
         pointer=program.pointer.at if program.pointer.in_window else None,
         readings=program.cards.readings, touched=techniques.touched, steps_per_s=crowd.rate.per_s,

@@ -139,7 +139,6 @@ class Mouse:
         self._hovered: tuple[Hovered, float] | None = None  # and since when
 
     def read(self, event: pygame.Event) -> None:
-        """Handle an event of the mouse; ignore others."""
         self._is_inside = event.type != pygame.WINDOWLEAVE and (self._is_inside or event.type == pygame.MOUSEMOTION)
         if event.type == pygame.MOUSEWHEEL:
             self._wheel(getattr(event, "precise_y", event.y))

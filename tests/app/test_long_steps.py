@@ -154,6 +154,15 @@ def test_a_picture_is_scaled_around_its_corner(left: int, top: int, factor: floa
         assert pygame.surfarray.array2d(on)[at] & 0xFFFFFF == (before[column, row] if inside else 0)
 
 
+def test_before_the_first_frame_the_loading_screen_stays(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen().fill("red")
+    loading, slow = screen().copy(), Slow(driven, monkeypatch)
+    slow.keys, driven.program.crowd.steps_asked = [pygame.K_SPACE], 1
+    driven.frames()
+    assert not len(changed_rows(loading, slow.seen[0])) and driven.program.crowd.paused
+    assert len(changed_rows(loading, screen()))
+
+
 def test_a_long_step_is_all_that_a_frame_makes_and_told_in_the_title(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     titles: list[str] = []
 

@@ -62,7 +62,6 @@ class StepRate:
             self._counted.popleft()
 
     def clear(self) -> None:
-        """Count afresh: the speed has changed."""
         self._counted.clear()
 
     @property

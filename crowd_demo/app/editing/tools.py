@@ -50,8 +50,6 @@ Point = tuple[float, float]
 
 
 class Motion(Enum):
-    """When a stroke acts."""
-
     SWEEP = "on all that the brush passes"
     DABS = "at the press, and each time the mouse has gone on by the width of the brush"
     HOLD = "at the press, and at the cursor in every tick until the release"

@@ -110,7 +110,7 @@ def draw_flow(on: pygame.Surface, flow: FlowView, pen: Pen, scale: float) -> Non
         if len(recent) > 1:
             label.lines(colour, [(8 + (FLOW_WIDTH - 16) / FLOW_SHOWN * second, low - FLOW_HEIGHT * now[number] / most)
                                  for second, now in enumerate(recent)])
-    place = label.surface.get_rect(topleft=(middle[0] + 20 * scale, middle[1] + 20 * scale))
+    place = label.surface.get_rect(topleft=(middle[0] + 50 * scale, middle[1] + 20 * scale))  # right of the cursor's
     on.blit(label.surface, place.clamp(on.get_rect()))
 
 

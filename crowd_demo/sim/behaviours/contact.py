@@ -52,7 +52,16 @@ from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
 from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
 from crowd_demo.sim.interaction.runs import Blocks, part
-from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, InteractionInput, Strips, fill
+from crowd_demo.sim.interaction.strips import (
+    CANDIDATES,
+    DUE,
+    NEIGHBOURS,
+    TESTS,
+    TOGETHER,
+    InteractionInput,
+    Strips,
+    fill,
+)
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
 from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
@@ -217,6 +226,8 @@ def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: i
         shift_x, shift_y, met = pairwise.finish(rules, me, sums)
         counters[DUE] += size
         counters[CANDIDATES] += tested * size
+        counters[TESTS] += tested
+        counters[TOGETHER] += tested * size
         counters[NEIGHBOURS] += total(select(lane_numbers() < size, met, 0))
         store(shifts[0], 0, shift_x)
         store(shifts[1], 0, shift_y)

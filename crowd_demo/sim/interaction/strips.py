@@ -39,7 +39,7 @@ from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, n
 from crowd_demo.sim.neighbours.structure import Candidates, Runs
 from crowd_demo.sim.store.state import Columns
 
-DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
+DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS, TESTS, TOGETHER = range(8)
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
 
 
@@ -157,6 +157,8 @@ def store_register(given: InteractionInput, slots: Int, slot: Int, size: int, al
     kept = count_set(wanted)
     counters[NEIGHBOURS] += total(select(wanted, met, 0))
     counters[CANDIDATES] += candidates * kept
+    counters[TESTS] += candidates
+    counters[TOGETHER] += candidates * kept
     counters[DUE] += kept
     counters[REGISTERS] += 1
 
