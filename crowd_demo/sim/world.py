@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeVar
@@ -43,6 +44,8 @@ from crowd_demo.sim.ways import MAX_GOALS, NO_AREAS, Ways
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
 WORTH_A_GPU = 20_000  # agents; of fewer a step takes no longer here than the launches there
+MOVES = 5  # of an agent in a step: *move*, and passes of contact
+imported = cache(import_module)
 Part = TypeVar("Part", bound=StatePart)
 
 
@@ -244,7 +247,7 @@ class World:
             return "no kernels"
         if options.neighbours == "field" and "field" in self.behaviour.structures and options.neighbour_limit == "none":
             return "no field"
-        return str(import_module(GPU).missing())
+        return str(imported(GPU).missing())
 
     @property
     def wants_gpu(self) -> bool:
@@ -268,7 +271,7 @@ class World:
             self.grid = AgentGrid(self.agents, width, height, radius, cell, self.light_workers)
             self.domain = Domain(self.agents, self.grid, width, height, radius, self.needs.contact, cell,
                                  options.leaf_size, options.rebuild, self.workers)
-            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
+            self.farthest_sq = np.zeros((MOVES, self.workers, LANES), np.float32)
         self.grid.by_id = self.neighbour_limit == "first"
         if self.ground.forces is not self.forces.arrays:
             self.ground = self.ground._replace(forces=self.forces.arrays)

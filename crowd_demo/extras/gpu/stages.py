@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints, Longs
+from crowd_demo.compute.arrays import Bytes, Ints, Longs
 from crowd_demo.compute.jit import Launch
 from crowd_demo.extras.gpu import kernels
 from crowd_demo.extras.gpu.kernels import COUNTERS, GROUP, ROWS, GpuGrid
@@ -119,11 +119,9 @@ class GpuCrowd:
         self.order = self.identity
         world.agents.layout += 1
 
-    def measured(self, world: World) -> Floats:
-        """Return the square of the longest move since `farthest_sq` was cleared, float32[workers, 16]."""
-        world.farthest_sq[:] = 0
-        self.gpu.download(self.farthest_sq, world.farthest_sq[0, :1])
-        return world.farthest_sq
+    def measure(self, world: World, number: int = 0) -> None:
+        """Note the square of the longest move since `farthest_sq` was cleared; each move of a step has its own number."""
+        self.gpu.download(self.farthest_sq, world.farthest_sq[number, 0, :1])
 
     def work(self) -> Mapping[str, float]:
         """Return the counters of the work in the last step."""
@@ -252,7 +250,7 @@ class GpuMove(GpuStage):
     def commit(self, world: World) -> None:
         super().commit(world)
         self.crowd.gpu.download(self.crowd.counters, self.crowd.counted.reshape(-1))
-        world.drift.moved(self.crowd.measured(world))
+        self.crowd.measure(world)
         world.grid.outdated()
 
 

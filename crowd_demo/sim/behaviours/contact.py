@@ -58,11 +58,11 @@ from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, slide
-from crowd_demo.sim.world import Sizes, World
+from crowd_demo.sim.world import MOVES, Sizes, World
 
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
-MAX_PASSES = 4
+MAX_PASSES = MOVES - 1
 CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # time of a pass for each agent
 MANY = 400  # candidates of an agent, on average: from here on smaller cells pay
 FIXED = 4096  # steps of a unit in the sums
@@ -283,7 +283,7 @@ class Contact:
         self.shifts: Shifts
         self._made_for: Sizes | None = None
         self._small: dict[float, AgentGrid] = {}  # at most one, by the distance for which it is made
-        self._crowded = False
+        self._crowded, self._counted = False, np.zeros((1, 8), np.int64)
 
     def wanted(self, world: World, passes: int = 1) -> bool:
         """Return whether there are at least so many passes."""
@@ -309,13 +309,14 @@ class Contact:
             self._small = {distance: AgentGrid(world.agents, grid.width, grid.height, distance, 0.0, grid.workers)}
         return self._small[distance]
 
-    def note_crowding(self, world: World) -> None:
-        """Decide by what the first pass of this step counted whether the next step has small cells."""
-        counted, most = self.memory.strips.counters.sum(axis=0), float(MANY)
+    def note_crowding(self, world: World) -> bool:
+        """Return whether this step has small cells: decide by what the first pass of the last step counted."""
+        counted, most = self._counted.sum(axis=0), float(MANY)
         if self.uses_small_cells(world):  # these have fewer candidates
             wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
             most *= (3 * self.small_cells(world).cell / wide) ** 2 / 2
-        self._crowded = counted[CANDIDATES] > most * counted[DUE]
+        self._crowded = bool(counted[CANDIDATES] > most * counted[DUE])
+        return self.uses_small_cells(world)
 
     def _distance(self, world: World) -> float:
         """Return the distance, when they were indexed, at which two people can still touch in one of the passes."""
@@ -328,7 +329,7 @@ class Contact:
         self.cells = (self.small_cells(world).view() if self.uses_small_cells(world) else
                       world.structure.rows_within(self._distance(world)))
 
-    def apart(self, world: World) -> tuple[Launch, ...]:
+    def apart(self, world: World, number: int) -> tuple[Launch, ...]:
         """Return the kernels of a pass."""
         simd, agents, walls = world.options.simd, world.agents, world.terrain.walls
         ns = CONTACT_LANES_NS if simd else CONTACT_NS
@@ -337,11 +338,14 @@ class Contact:
         view = with_shifts(people_of(world).columns, self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
         if simd:
-            return self._row_launch(view, memory), move_launch(world, self.shifts)
-        everybody = everybody_due(update_schedule(world.tick, 1, "id", float(walls.width), float(walls.height),
-                                                  world.needs.band))
-        given = InteractionInput(view, self.rules, everybody)
-        return (*memory.launches(self.cells, given, agents.count, simd), move_launch(world, self.shifts))
+            launches: tuple[Launch, ...] = (self._row_launch(view, memory),)
+        else:
+            everybody = everybody_due(update_schedule(world.tick, 1, "id", float(walls.width), float(walls.height),
+                                                      world.needs.band))
+            launches = memory.launches(self.cells, InteractionInput(view, self.rules, everybody), agents.count, simd)
+        if number == 0:
+            self._counted = memory.strips.counters
+        return *launches, move_launch(world, self.shifts, number + 1)
 
     def _row_launch(self, view: PeopleColumns, memory: InteractionMemory) -> Launch:
         """Return the launch of the quicker kernel; who is in which row is the same in all passes of a step."""
@@ -362,7 +366,7 @@ class SmallCells(Stage):
         self.contact = contact
 
     def wanted(self, world: World) -> bool:
-        return self.contact.wanted(world) and self.contact.uses_small_cells(world)
+        return self.contact.wanted(world) and self.contact.note_crowding(world)
 
     def retune(self, world: World) -> None:
         """Take the radius of a body, for all passes."""
@@ -379,6 +383,7 @@ class ContactPass(Stage):
     """One pass of the technique *contact*."""
 
     name = "contact"
+    ahead = True
 
     def __init__(self, contact: Contact, number: int) -> None:
         self.contact, self.number = contact, number
@@ -387,15 +392,9 @@ class ContactPass(Stage):
         return self.contact.wanted(world, self.number + 1)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        world.farthest_sq[:] = 0
         if self.number == 0:
             self.contact.find(world)
-        return self.contact.apart(world)
-
-    def commit(self, world: World) -> None:
-        world.drift.pushed(world.farthest_sq)
-        if self.number == 0:
-            self.contact.note_crowding(world)
+        return self.contact.apart(world, self.number)
 
 
 def contact_passes(body: float, shoulders: float) -> Sequence[Stage]:

@@ -135,6 +135,7 @@ class CheckSight(ListingStage):
     """Check whether the goals of agents that are due are in sight."""
 
     name = "sight"
+    ahead = True
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, period = people_of(world), world.options.stagger.sight
@@ -166,6 +167,7 @@ class LookForCrowds(Stage):
     """Count everybody by tiles now and then, so that ways lead around crowds; outdated fields are made anew in turn."""
 
     name = "paths"
+    ahead = True
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
@@ -180,7 +182,8 @@ class LookForCrowds(Stage):
 
     def commit(self, world: World) -> None:
         world.crowding.keep()
-        world.flow_fields.made[world.crowding.outdated(world.tick)] = 0
+        for goal in world.crowding.outdated(world.tick):
+            world.flow_fields.made[goal] = 0
 
 
 class MakeFlowFields(Stage):
@@ -192,7 +195,7 @@ class MakeFlowFields(Stage):
         self.areas = areas
 
     def wanted(self, world: World) -> bool:
-        return not bool(world.flow_fields.made.all())
+        return 0 in world.flow_fields.made.tolist()
 
     def ask(self, world: World) -> None:
         """Ask for all fields where people compare the ways to destinations."""
@@ -215,6 +218,7 @@ class TakeHeadings(ListingStage):
     """Give agents that are due a new heading."""
 
     name = "paths"
+    ahead = True
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, period = people_of(world), world.options.stagger.paths

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
@@ -51,6 +53,7 @@ class Interaction(Stage):
     """Interaction of all agents that are due with the candidates of the structure, or with the few that are kept."""
 
     name = "interaction"
+    ahead = True
 
     def __init__(self) -> None:
         self._made_for: Sizes | None = None
@@ -171,13 +174,12 @@ class InteractionMemory:
     def row_blocks(self, cells: Cells) -> Blocks:
         """Return the blocks that the workers share, and make room for the largest."""
         blocks = blocks_of(cells, self.workers)
-        self._make_room(largest(blocks, cells))
+        self._make_room(largest(blocks, cells, self.workers))
         return blocks
 
     def begin(self) -> Strips:
-        """Return the working memory with all work still to do and nothing counted."""
-        self.strips.queue[0] = 0
-        self.strips.counters[:] = 0
+        """Return the working memory with all work still to do and nothing counted; kernels before may not have run yet."""
+        self.strips = self.strips._replace(queue=np.zeros(1, np.int64), counters=np.zeros((self.most_workers, 8), np.int64))
         return self.strips
 
     def _make_room(self, needed: int) -> None:
