@@ -36,6 +36,7 @@ from crowd_demo.sim.interaction.strips import (
     DUE,
     NEIGHBOURS,
     REGISTERS,
+    ROOM,
     RUNS,
     InteractionInput,
     Strips,
@@ -183,7 +184,7 @@ class InteractionMemory:
         return self.strips
 
     def _make_room(self, needed: int) -> None:
-        if needed > self.strips.rows.shape[2] - LANES:
+        if needed > self.strips.rows.shape[2] - ROOM:
             self.strips = strips_of(needed + needed // 2, self.most_workers)
 
 
