@@ -51,18 +51,13 @@ def _as_int32(h: int) -> np.int32:
     return np.int32(h - (1 << 32) if h >> 31 else h)
 
 
-@lru_cache(maxsize=4)  # the keys of a step differ by their purpose
-def _hash_of(seed: int, tick: int) -> int:
-    h = 0
-    for word in (seed & MASK, seed >> 32 & MASK, tick & MASK):
-        h = _scramble_word(h ^ word)
-    return h
-
-
 @lru_cache(maxsize=32)
 def key(seed: int, tick: int, purpose: int) -> np.int32:
     """Return an int32 hash of (seed, tick, purpose), for kernels."""
-    return _as_int32(_scramble_word(_hash_of(seed, tick) ^ purpose + 1))
+    h = 0
+    for word in (seed & MASK, seed >> 32 & MASK, tick & MASK, purpose + 1):
+        h = _scramble_word(h ^ word)
+    return _as_int32(h)
 
 
 def next_key(key: np.int32) -> np.int32:

@@ -356,8 +356,8 @@ def next_set(context, bits):
     def code(c, b, s, a):
         kind, flag = i32v.llvm, ir.IntType(1)
         count = function_of(b, f"llvm.cttz.v{LANES}i32", kind, kind, flag)
-        rest = b.and_(a[0], b.sub(a[0], number(kind, 1)))
-        return c.make_tuple(b, s.return_type, [b.call(count, [a[0], ir.Constant(flag, 0)]), rest])
+        return c.make_tuple(b, s.return_type, [b.call(count, [a[0], ir.Constant(flag, 0)]),
+                                               b.and_(a[0], b.sub(a[0], number(kind, 1)))])
     return types.UniTuple(i32v, 2)(i32v), code
 
 

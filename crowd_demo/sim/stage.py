@@ -21,8 +21,8 @@ class Stage(Protocol):
     """The profile adds up the times of stages that have the same `name`.
 
     A behaviour's stages follow the interaction, but for those that put agents anywhere: these come `before_index`.
-    `ahead` are stages whose methods read nothing that kernels of this step write after the index. They are called for several
-    stages before the kernels of the first one run, so Python and its data leave the caches less often.
+    The methods of a stage that is `ahead` read nothing that kernels of this step write after the index. Such stages are
+    prepared together before their kernels run, so Python leaves the caches less often.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Stage(Protocol):
         return ()
 
     def commit(self, world: World) -> None:
-        """Swap buffers, mark an index as valid: called after the kernels have run, or while they only wait (`ahead`)."""
+        """Swap buffers, mark an index as valid: called after the kernels have run, or while they wait."""
         return
 
     def retune(self, world: World) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeVar
@@ -45,7 +44,6 @@ WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
 WORTH_A_GPU = 20_000  # agents; of fewer a step takes no longer here than the launches there
 MOVES = 5  # of an agent in a step: *move*, and passes of contact
-imported = cache(import_module)
 Part = TypeVar("Part", bound=StatePart)
 
 
@@ -247,7 +245,7 @@ class World:
             return "no kernels"
         if options.neighbours == "field" and "field" in self.behaviour.structures and options.neighbour_limit == "none":
             return "no field"
-        return str(imported(GPU).missing())
+        return str(import_module(GPU).missing())
 
     @property
     def wants_gpu(self) -> bool:

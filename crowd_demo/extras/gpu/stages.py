@@ -120,7 +120,7 @@ class GpuCrowd:
         world.agents.layout += 1
 
     def measure(self, world: World, number: int = 0) -> None:
-        """Note the square of the longest move since `farthest_sq` was cleared; each move of a step has its own number."""
+        """Note the square of the longest move, since `farthest_sq` was cleared, as that of a number."""
         self.gpu.download(self.farthest_sq, world.farthest_sq[number, 0, :1])
 
     def work(self) -> Mapping[str, float]:

@@ -71,7 +71,6 @@ AVOIDANCE: dict[str, Callable[..., PeopleRules]] = {  # by the technique's value
 QUEUE_PACE, STILL_QUEUES = 0.5, 0.75  # of the preferred speed: who is held up and wants to walk more slowly queues
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
 NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
-KEYS = 4  # the last fields of the rules, which differ from step to step
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
 
 
@@ -225,7 +224,7 @@ class People(Behaviour):
         self.seed = config.seed
         self.settings = settings = config.crowd
         self.agents = config.agents
-        self._rules: Values = ()  # without the keys of a step
+        self._rules: Values = ()  # without the four keys of a step
         top_speed = settings.speed_max * max(settings.max_speed_factor, settings.stuck_max_speed_factor)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
@@ -267,10 +266,11 @@ class People(Behaviour):
                 "speed": (settings.speed_min, settings.speed_max)}
 
     def rules(self, world: World) -> PeopleRules:
-        self._rules = self._rules or self._first_rules(world)[:-KEYS]
+        self._rules = self._rules or self._first_rules(world)[:-4]
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
-        goal, tire = (hashing.key(self.seed, world.tick, purpose) for purpose in (hashing.GOAL, hashing.RECONSIDER))
-        return AVOIDANCE[world.options.avoidance](*self._rules, goal, wiggle, hashing.next_key(wiggle), tire)
+        return AVOIDANCE[world.options.avoidance](
+            *self._rules, hashing.key(self.seed, world.tick, hashing.GOAL), wiggle, hashing.next_key(wiggle),
+            hashing.key(self.seed, world.tick, hashing.RECONSIDER))
 
     def _first_rules(self, world: World) -> PeopleRules:
         """Return the constants of all steps, without keys."""

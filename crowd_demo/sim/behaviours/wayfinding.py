@@ -182,8 +182,7 @@ class LookForCrowds(Stage):
 
     def commit(self, world: World) -> None:
         world.crowding.keep()
-        for goal in world.crowding.outdated(world.tick):
-            world.flow_fields.made[goal] = 0
+        world.flow_fields.made[world.crowding.outdated(world.tick)] = 0
 
 
 class MakeFlowFields(Stage):

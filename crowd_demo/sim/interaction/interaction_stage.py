@@ -175,12 +175,13 @@ class InteractionMemory:
     def row_blocks(self, cells: Cells) -> Blocks:
         """Return the blocks that the workers share, and make room for the largest."""
         blocks = blocks_of(cells, self.workers)
-        self._make_room(largest(blocks, cells, self.workers))
+        self._make_room(largest(blocks, cells))
         return blocks
 
     def begin(self) -> Strips:
-        """Return the working memory with all work still to do and nothing counted; kernels before may not have run yet."""
-        self.strips = self.strips._replace(queue=np.zeros(1, np.int64), counters=np.zeros((self.most_workers, 8), np.int64))
+        """Return the working memory with all work still to do and nothing counted; others may still wait."""
+        self.strips = self.strips._replace(queue=np.zeros(1, np.int64),
+                                           counters=np.zeros((self.most_workers, 8), np.int64))
         return self.strips
 
     def _make_room(self, needed: int) -> None:

@@ -62,8 +62,8 @@ class Blocks(NamedTuple):
 
 def blocks_of(cells: Cells, workers: int) -> Blocks:
     """Return blocks that so many workers can share evenly: of at most BLOCK rows, and smaller where it is crowded."""
-    rows, edges, *_ = _rows(cells.rows, cells.columns, cells.reach, workers)
-    start = cells.start[edges]
+    rows = _rows(cells.rows, workers)
+    start = cells.start[rows * cells.columns]
     heavy = start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # a product might not fit into 32 bits
     if workers == 1 or not heavy.any():
         return Blocks(start, rows[:-1], rows[1:])
@@ -82,31 +82,21 @@ def _cut(cells: Cells, first: int, last: int, size: int) -> list[tuple[int, int,
             for k in range(begin, end, size)]
 
 
-@lru_cache(maxsize=8)  # each step needs them, and NumPy takes 10 us
-def _rows(rows: int, columns: int, reach: int, workers: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return where blocks begin, and the end, as rows and as cells; and the cells from the first that each reads to the last.
-
-    Blocks have BLOCK rows, and fewer towards the end, so that workers end together.
-    """
+@lru_cache(maxsize=8)
+def _rows(rows: int, workers: int) -> Ints:
+    """Return where blocks begin, and the end: of BLOCK rows, and fewer towards the end, so that workers end together."""
     begins = [0]
     while begins[-1] < rows:
         left = rows - begins[-1]
         fair = BLOCK if workers == 1 else max(left // (SHARES * workers), LEAST_BLOCK)
         begins.append(begins[-1] + min(left, BLOCK, fair))
-    edges = np.array(begins, np.int32)
-    return edges, edges * columns, *_reached(edges[:-1], edges[1:], rows, columns, reach)
+    return np.array(begins, np.int32)
 
 
-def _reached(first: Ints, last: Ints, rows: int, columns: int, reach: int) -> tuple[Ints, Ints]:
-    """Return the cells from the first one within reach of some rows to the one after the last."""
-    return np.maximum(first - reach, 0) * columns, np.minimum(last + reach, rows) * columns
-
-
-def largest(blocks: Blocks, cells: Cells, workers: int) -> int:
+def largest(blocks: Blocks, cells: Cells) -> int:
     """Return how many agents the largest block reads: those of its rows, and of the rows within reach."""
-    rows, _, top, bottom = _rows(cells.rows, cells.columns, cells.reach, workers)
-    if blocks.first.base is not rows:  # some are cut
-        top, bottom = _reached(blocks.first, blocks.last, cells.rows, cells.columns, cells.reach)
+    top = np.maximum(blocks.first - cells.reach, 0) * cells.columns
+    bottom = np.minimum(blocks.last + cells.reach, cells.rows) * cells.columns
     return int((cells.start[bottom] - cells.start[top]).max())
 
 

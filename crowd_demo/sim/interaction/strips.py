@@ -53,7 +53,6 @@ from crowd_demo.sim.store.state import Columns
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
 WORD = 32  # candidates that are tested before those within reach are added up
-FAR = 1e18  # units
 ROOM = 2 * LANES  # the last register may extend beyond the last agent; the last of the second one is far from everybody
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
 
@@ -79,7 +78,7 @@ class Strips(NamedTuple):
 def strips_of(capacity: int, workers: int) -> Strips:
     """Return working memory for strips of at most `capacity` agents."""
     rows = np.zeros((workers, MAX_FIELDS, capacity + ROOM), np.int32)
-    rows.view(np.float32)[:, 0, -1] = FAR  # x of a candidate for lanes without one
+    rows.view(np.float32)[:, 0, -1] = 1e18  # x of the candidate of lanes that have no other
     return Strips(rows, np.zeros((workers, LANES), np.int32),
                   np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64), np.zeros((workers, 8), np.int64))
 
@@ -106,12 +105,15 @@ def accumulate_run(given: InteractionInput, me: Observed, strip: Strip, first: i
 @generic
 def add_up(rules: Rules, given: InteractionInput, me: Observed, strip: Strip, first: int, last: int, sums: Sums,
            left: int) -> tuple[Sums, int]:
-    """Add order[first:last], of a worker's own strip, to the sums of a register; `accumulate_run` or `accumulate_near`."""
+    """Add order[first:last], of a worker's own strip, to the sums of a register.
+
+    By default with `accumulate_run`; a behaviour may choose `accumulate_near`.
+    """
 
 
 @implements(add_up, object)
-def _each_candidate(rules: Rules, given: InteractionInput, me: Observed, strip: Strip, first: int, last: int, sums: Sums,
-                    left: int) -> tuple[Sums, int]:
+def _each_candidate(rules: Rules, given: InteractionInput, me: Observed, strip: Strip, first: int, last: int,
+                    sums: Sums, left: int) -> tuple[Sums, int]:
     return accumulate_run(given, me, strip, first, last, sums, left)
 
 

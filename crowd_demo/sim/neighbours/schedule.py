@@ -55,14 +55,6 @@ def phases(by: str, places: int, period: int) -> Ints:
 @lru_cache(maxsize=4)  # every stage of a step asks for it
 def update_schedule(tick: int, period: int, by: str, width: float, height: float, band: float) -> UpdateSchedule:
     """Return the schedule of a step in a world of `width` x `height` units, with bands or tiles `band` units high."""
-    phase = tick % period
-    same, later = _schedule(phase, period, by, width, height, band), LONGEST * (tick - phase)
-    return UpdateSchedule(same.due_below + later, same.due_above + later, *same[2:-1], same.next_update + np.int32(later))
-
-
-@lru_cache(maxsize=2 * LONGEST)
-def _schedule(tick: int, period: int, by: str, width: float, height: float, band: float) -> UpdateSchedule:
-    """Return the schedule of one of the first steps; those of later ones differ in the ticks alone."""
     longest = max(width, height) if by == "tile" else height
     band = max(band, longest / BANDS)
     columns = int(width / band) + 2 if by == "tile" else 1

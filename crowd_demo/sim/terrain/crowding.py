@@ -8,12 +8,11 @@ by follows from the tick. So the two sets are all that a crowd has to remember: 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints
+from crowd_demo.compute.arrays import Bools, Bytes, Floats, Ints
 from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
@@ -41,7 +40,7 @@ class Crowding:
         fields, tiles, walls = len(terrain.destinations), terrain.blocked.size, terrain.walls
         self.active = detour > 0
         self.every = max(every, math.ceil(fields * tiles / TILES_A_STEP), 1)
-        self._turns = self._first_turns = tuple(goal * self.every // fields for goal in range(fields))  # steps after a count
+        self._turns = self._first_turns = np.arange(fields) * self.every // max(fields, 1)  # steps after a count
         self._density = (UNITS_A_METRE / float(walls.tile)) * (UNITS_A_METRE / float(walls.tile))  # of one person on a tile
         self.set_detour(detour)
         self._most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
@@ -50,7 +49,8 @@ class Crowding:
 
     def resize(self, fields: int) -> None:
         """Have so many fields; those beyond the first ones go by a count at once."""
-        self._turns = (*self._first_turns[:fields], *(0,) * (fields - len(self._first_turns)))
+        first = self._first_turns[:fields]
+        self._turns = np.concatenate((first, np.zeros(fields - len(first), first.dtype)))
 
     def set_detour(self, detour: float) -> None:
         """Price crowds by another detour from the next count on; whether there is any is decided at the start."""
@@ -71,16 +71,16 @@ class Crowding:
         return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self._most)).all())
 
     def prices(self, tick: int) -> Prices:
-        return Prices(self._tiles, _chosen(self._turns, tick % self.every))
+        return Prices(self._tiles, np.where(tick % self.every >= self._turns, NEW, OLD).astype(np.uint8))
 
-    def outdated(self, tick: int) -> list[int]:
+    def outdated(self, tick: int) -> Bools:
         """Which fields change over to the new prices in this step."""
-        now = tick % self.every
-        return [goal for goal, turn in enumerate(self._turns) if turn == now]
+        changes: Bools = self._turns == tick % self.every
+        return changes
 
     def next_outdated(self, tick: int) -> int | None:
         """Return the next field to take the prices of the last count; None if another count comes before."""
-        return next((goal for goal, turn in enumerate(self._turns) if turn >= (tick % self.every or math.inf)), None)
+        return next((goal for goal, turn in enumerate(self._turns.tolist()) if turn >= (tick % self.every or math.inf)), None)
 
     def is_due(self, tick: int) -> bool:
         """Return whether people are counted in this step."""
@@ -96,11 +96,6 @@ class Crowding:
     def keep(self) -> None:
         """Call after it has run."""
         self._tiles = self._next
-
-
-@lru_cache(maxsize=256)  # three stages of a step ask
-def _chosen(turns: tuple[int, ...], now: int) -> Bytes:
-    return np.array([NEW if now >= turn else OLD for turn in turns], np.uint8)
 
 
 @device
