@@ -126,10 +126,6 @@ class Interaction(Stage):
             counters |= limit_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))
         return counters
 
-    def candidates_met(self, world: World) -> int:
-        """Return the number of candidates tested in the last step that ran these kernels."""
-        return int(self.memory(world).strips.counters[:, CANDIDATES].sum())
-
 
 class InteractionMemory:
     """Working memory of `workers` workers for at most `capacity` agents."""
