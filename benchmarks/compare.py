@@ -19,7 +19,7 @@ from typing import NamedTuple
 from installs import Install, InstallError, at_commit, here
 from variants import ChildError, ChildVariant, StartVariant
 
-from crowd_demo.cli.arguments import Parser, count, unwritable
+from crowd_demo.cli.arguments import Parser, count
 from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.host.shutdown import FAILED, OK, USAGE_ERROR
@@ -31,7 +31,7 @@ from crowd_demo.measure.comparison import (
     compare,
     interleave,
 )
-from crowd_demo.measure.experiment import Result, Slice, header, mapped, result_of
+from crowd_demo.measure.experiment import Result, Slice, mapped, result_of
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.profile import HISTORY
 
@@ -59,11 +59,6 @@ class Compared(NamedTuple):
         wanted = self.results[self.base].state_hash
         return [name for name, result in self.results.items() if result.state_hash != wanted]
 
-    def record(self) -> dict[str, object]:
-        """All variants, as `arms`; `differing` are those whose state is not that of the base."""
-        return {"base": self.base, "repeat": self.repeat, "blocks": self.blocks, "differing": self.differing(),
-                "arms": {name: result.record() for name, result in self.results.items()}}
-
 
 Found = dict[str, Compared]  # by what was compared
 
@@ -87,7 +82,6 @@ def _parser() -> Parser:
     made.add_argument("--warm", action="store_true", help="a start with all kernels in the cache instead")
     made.add_argument("--no-install", action="store_true", help="run both sources in the present environment: quick, offline")
     made.add_argument("--extra", metavar="NAME", default="", help="install with this extra, such as fast")
-    made.add_argument("--json", metavar="PATH", type=Path, help="write all that was measured")
     return made
 
 
@@ -103,8 +97,6 @@ def _main(args: argparse.Namespace) -> int:
     except (ConfigError, InstallError, ChildError) as error:
         print(error, file=sys.stderr)
         return USAGE_ERROR
-    if args.json:
-        _write(args.json, args.against, found)
     return FAILED if any(each.differing() for kinds in found.values() for each in kinds.values()) else OK
 
 
@@ -117,8 +109,6 @@ def mistakes(args: argparse.Namespace) -> Iterator[str]:
         yield f"--frames: a block has at most {HISTORY - 1}, not {args.frames}"
     if args.no_install and args.extra:
         yield "--extra: nothing is installed with --no-install"
-    if args.json:
-        yield from unwritable("--json", args.json)
 
 
 def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
@@ -172,13 +162,6 @@ def watched(turns: Generator[Slice, None, Result], what: str) -> Result:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     return result_of(mapped(turns, show))
-
-
-def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:
-    from crowd_demo.host.report import write_report
-
-    configs = {config: {kind: each.record() for kind, each in kinds.items()} for config, kinds in found.items()}
-    write_report({**header("commits"), "against": against, "configs": configs}, path)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The neighbour grid beside other libraries, and beside a plain grid in Numba: times in Markdown, and plots.
 
     python benchmarks/neighbours.py [--points N...] [--neighbours N...] [--shapes uniform clumped] [--rounds N] [--quick]
-                                    [--cpu-time] [--plots FOLDER]
+                                    [--plots FOLDER]
 
 Each library that is installed makes its structure and finds what is within a radius, in float64, on one thread. The libraries
 are interleaved: each round measures all of them once, and a factor is the median of the rounds' ratios. Peers are
@@ -17,7 +17,6 @@ import gc
 import importlib
 import os
 import time
-import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
@@ -35,11 +34,8 @@ SIDE = 1000.0
 TASKS = "counts", "sum", "pairs", "neighbours"
 OWN, OWN_TWO, OWN_32, PLAIN = "crowd_demo.grid", "crowd_demo.grid, 2 threads", "crowd_demo.grid, float32", "plain Numba grid"
 OWNS = OWN, OWN_TWO, OWN_32
-TARGETS = {"counts": 10.0, "sum": 10.0, "pairs": 5.0, "neighbours": 5.0}
-LEAST_OF_PLAIN, LEAST_OF_TWO, MOST_MEMORY = 2.0, 1.6, 2.0
 VESIN_ENDS = 1_000_000  # so many points end it, and with it the process, with a floating point exception (0.6.2)
 WARMED_S, QUICK_S = 0.1, 3.0  # calls up to this are warmed up in each round; a call that takes longer is measured once
-CLOCK: list[Callable[[], float]] = [time.perf_counter]
 Task = Callable[[], object]
 
 
@@ -280,9 +276,9 @@ def installed() -> Iterator[str]:
 
 def timed(call: Task) -> float:
     gc.disable()
-    begin = CLOCK[0]()
+    begin = time.perf_counter()
     call()
-    taken = CLOCK[0]() - begin
+    taken = time.perf_counter() - begin
     gc.enable()
     return taken
 
@@ -318,30 +314,6 @@ def print_table(seconds: dict[str, dict[str, list[float]]], names: Sequence[str]
     print()
 
 
-def verdicts(seconds: dict[str, dict[str, list[float]]]) -> Iterator[tuple[str, float, float]]:
-    """Yield (what, how much, target) of one table."""
-    for task, target in TARGETS.items():
-        peers = {name: factor(seconds[task], name) for name in seconds[task] if name not in (*OWNS, PLAIN)}
-        if peers:
-            best = min(peers, key=lambda name: peers[name])
-            yield f"{task}: times as fast as the best peer, {best}", peers[best], target
-    for task in ("counts", "sum"):
-        yield f"{task}: times as fast as the plain Numba grid", factor(seconds[task], PLAIN), LEAST_OF_PLAIN
-        yield f"{task}: two threads", 1 / factor(seconds[task], OWN_TWO), LEAST_OF_TWO
-
-
-def memory_factor(found: Points, task: str) -> float:
-    """Return the peak of the arrays made in a call by the size of its result."""
-    grid = Grid(found.radius, ((0, 0), (SIDE, SIDE)), threads=1)
-    grid.update(found.x, found.y)
-    getattr(grid, task)()
-    tracemalloc.start()
-    result = getattr(grid, task)()
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return peak / sum(each.nbytes for each in result)
-
-
 def plot(series: dict[tuple[str, str], list[tuple[int, float]]], shape: str, neighbours: float, folder: Path) -> None:
     """Write a picture of microseconds per point by the number of points."""
     import matplotlib
@@ -374,15 +346,11 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", choices=("uniform", "clumped"), default=["uniform", "clumped"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="uniform points only, 12.5 neighbours, up to 100,000")
-    parser.add_argument("--cpu-time", action="store_true", help="for a busy machine; says nothing about two threads")
     parser.add_argument("--plots", type=Path, help="folder for pictures")
     args = parser.parse_args()
-    if args.cpu_time:
-        CLOCK[0] = time.process_time
     if args.quick:
         args.points, args.neighbours, args.shapes = [n for n in args.points if n <= 100_000], [12.5], ["uniform"]
     names = list(installed())
-    found: list[tuple[str, float, float]] = []
     for shape in args.shapes:
         for neighbours in args.neighbours:
             series: dict[tuple[str, str], list[tuple[int, float]]] = {}
@@ -394,20 +362,9 @@ def main() -> None:
                 for task, times in seconds.items():
                     for name, values in times.items():
                         series.setdefault((name, task), []).append((n, median(values)))
-                if n in (20_000, 100_000):
-                    where = f"{n:,} {shape}, {neighbours:g}"
-                    found += [(f"{where}: {what}", value, target) for what, value, target in verdicts(seconds)
-                              if "two threads" not in what or (n == 100_000 and not args.cpu_time)]
             if args.plots:
                 args.plots.mkdir(parents=True, exist_ok=True)
                 plot(series, shape, neighbours, args.plots)
-    print("\n### Targets\n\n| what | found | target | |\n|---|---|---|---|")
-    for what, value, target in found:
-        print(f"| {what} | {value:.1f} | {target:g} | {'met' if value >= target else 'missed'} |")
-    for task in ("pairs", "neighbours"):
-        value = memory_factor(points(100_000, 12.5, "uniform"), task)
-        print(f"| {task}: peak memory by the size of the result | {value:.2f} | at most {MOST_MEMORY:g} | "
-              f"{'met' if value <= MOST_MEMORY else 'missed'} |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """One hash on every platform: thirteen configurations, thirty ticks, on each processor and version that can be had here.
 
-    python benchmarks/platforms.py [--only PLATFORM ...] [--config NAME ...] [--list] [--json PATH] [--pin]
+    python benchmarks/platforms.py [--only PLATFORM ...] [--config NAME ...] [--pin]
 
 Every platform steps the configurations in a process and with a kernel cache of its own, and each state hash of the first
 thirty ticks is compared with that pinned in `tests/platforms/hashes.json`. A quarter of an hour, before a release.
@@ -23,16 +23,16 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from installs import ROOT, InstallError, last_line
 from platform_pythons import debian_python, environment, install_wheels, own_architecture, python_of
 
-from crowd_demo.cli.arguments import Parser, mistaken, unwritable
+from crowd_demo.cli.arguments import Parser, mistaken
 from crowd_demo.cli.main import exit_code
 from crowd_demo.host.shutdown import FAILED, OK
-from crowd_demo.measure.experiment import header, machine
+from crowd_demo.measure.experiment import machine
 
 KEPT = ROOT / "build" / "platforms"
 CHILD = Path(__file__).with_name("platform_child.py")
@@ -52,7 +52,6 @@ class Platform:
     """A processor and versions. Without `versions`, the present Python and what is installed."""
 
     name: str
-    what: str
     versions: str = ""  # "lowest" or "newest" of those that are declared
     python: str = f"{sys.version_info[0]}.{sys.version_info[1]}"
     architecture: str = field(default_factory=own_architecture)
@@ -61,15 +60,14 @@ class Platform:
     needs: str = ""  # what the processor must have
 
 
-PLATFORMS = (
-    Platform("here", "this Python, what is installed, this processor"),
-    *(Platform(name, f"the same, compiled for {processor}", processor=processor, registers=registers, needs=needs)
+PLATFORMS = (  # docs/reliability.md describes the rows
+    Platform("here"),
+    *(Platform(name, processor=processor, registers=registers, needs=needs)
       for name, (processor, registers, needs) in X86.items()),
-    Platform("aarch64", "64-bit ARM, emulated: Debian's Python 3.11, newest versions", "newest", "3.11", "arm64"),
-    Platform("lowest", "Python 3.11, lowest versions that are declared", "lowest", "3.11"),
-    Platform("newest", "Python 3.11, newest versions", "newest", "3.11"),
-    *(Platform(f"python{version}", f"Python {version}, newest versions", "newest", version)
-      for version in ("3.12", "3.13", "3.14")))
+    Platform("aarch64", "newest", "3.11", "arm64"),
+    Platform("lowest", "lowest", "3.11"),
+    Platform("newest", "newest", "3.11"),
+    *(Platform(f"python{version}", "newest", version) for version in ("3.12", "3.13", "3.14")))
 
 
 @dataclass
@@ -89,10 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     made = Parser(prog="benchmarks/platforms.py", allow_abbrev=False, description=str(__doc__).partition("\n")[0])
-    made.add_argument("--only", metavar="PLATFORM", nargs="+", help="platforms to run (all)")
+    made.add_argument("--only", metavar="PLATFORM", nargs="+", help="platforms to run, by name (all)")
     made.add_argument("--config", metavar="NAME", action="append", dest="configs", help="one or several (thirteen)")
-    made.add_argument("--list", action="store_true", help="say which platforms there are, and run nothing")
-    made.add_argument("--json", metavar="PATH", type=Path, help="write all hashes")
     made.add_argument("--pin", action="store_true", help=f"write {PINNED.name} anew, from the row here")
     return made
 
@@ -102,9 +98,6 @@ def _main(args: argparse.Namespace) -> int:
     if lines := [*_mistakes(args, known)]:
         return mistaken(*lines)
     chosen = [known[name] for name in (["here"] if args.pin else args.only or known)]
-    if args.list:
-        print(*(f"{platform.name:12}{platform.what}" for platform in chosen), sep="\n")
-        return OK
     pinned: Hashes = {} if args.pin else json.loads(PINNED.read_text("utf-8"))
     results = {}
     print(head())
@@ -113,10 +106,6 @@ def _main(args: argparse.Namespace) -> int:
         print(row(platform.name, found, pinned), flush=True)
     if args.pin and not results["here"].failure:
         PINNED.write_text(json.dumps(results["here"].hashes, indent=1) + "\n", "utf-8")
-    if args.json:
-        from crowd_demo.host.report import write_report
-
-        write_report({**header("platforms"), "platforms": {name: asdict(found) for name, found in results.items()}}, args.json)
     return FAILED if any(found.failure or differing(found.hashes, pinned) for found in results.values()) else OK
 
 
@@ -125,8 +114,6 @@ def _mistakes(args: argparse.Namespace, known: Mapping[str, Platform]) -> Iterat
         yield from (f"{option}: there is no {name}; there are {', '.join(there)}" for name in names or () if name not in there)
     if args.pin and (args.only or args.configs):
         yield "--pin: all configurations are pinned, from the row here"
-    if args.json:
-        yield from unwritable("--json", args.json)
 
 
 # --- one platform ----------------------------------------------------------------------------------------------------

@@ -57,11 +57,11 @@ class Simulation(simulation.Simulation):
 
     def picture(self, width: SupportsIndex = 1280, height: SupportsIndex = 720, center: ArrayLike | None = None,
                 zoom: SupportsFloat | None = None) -> Bytes:
-        """Return the crowd as the window shows it, without the HUD: uint8[height, width, 3], red, green, blue.
+        """Return the crowd as the window shows it, without the HUD: RGB, uint8[height, width, 3].
 
-        `center` is a point in world units, `zoom` in pixels per unit. Without them the configuration's are
-        used, or the picture fits the whole world. Needs no display. Raises ValueError for sides that are not
-        from 1 to 16,384 pixels or too large for memory, and TypeError for sides that are not whole.
+        `center` is in world units, `zoom` in pixels per unit; by default as in the configuration, or the whole
+        world. Needs no display. Raises ValueError for sides that are not from 1 to 16,384 pixels or too large for
+        memory, and TypeError for sides that are not whole.
         """
         size = _whole("width", width, 1, MAX_SIDE), _whole("height", height, 1, MAX_SIDE)
         if short := shortage(size[0] * size[1] * PIXEL_BYTES):
@@ -79,10 +79,10 @@ class Simulation(simulation.Simulation):
         return np.ascontiguousarray(pygame.surfarray.array3d(picture.draw()).swapaxes(0, 1))
 
     def show(self, width: SupportsIndex = 800, height: SupportsIndex = 450, steps: SupportsIndex = 600) -> PlayedRun:
-        """Return the next steps as a page that plays in a notebook, in an area of `width` x `height` pixels.
+        """Return the next steps of a copy as a page that plays in a notebook, in `width` x `height` pixels.
 
-        The page is that of `crowd-demo export`: HTML in memory (`.page`), without a server or a network. A copy
-        makes the steps, so the simulation stays where it is. Raises ValueError for impossible numbers.
+        The page is that of `crowd-demo export`: HTML in memory (`.page`), without a server or a network.
+        Raises ValueError for impossible numbers.
         """
         from crowd_demo.extras.export.page import played
 
@@ -91,11 +91,11 @@ class Simulation(simulation.Simulation):
 
     def trajectories(self, every: SupportsIndex = 6, steps: SupportsIndex = 600,
                      metres: bool | np.bool_ = True) -> TrajectoryTable:
-        """Return the positions in the current state, and after every few of the next steps.
+        """Return the positions in the current state, and after every few of the next steps of a copy.
 
-        A record array with the fields id, frame (int64), x and y (float64, in metres or world units). An id is
-        one person: a newborn or a newcomer at an exit has a new id. `.to_pandas()` makes a DataFrame. A copy
-        makes the steps, as in `show`. Raises ValueError for impossible numbers and too little memory.
+        A record array of id, frame (int64), x and y (float64, in metres or world units). A newborn or a newcomer at
+        an exit has a new id. `.to_pandas()` makes a DataFrame. Raises ValueError for impossible numbers and too
+        little memory.
         """
         every, steps = _whole("every", every, 1, MAX_STEPS), _whole("steps", steps, 0, MAX_STEPS)
         if not isinstance(metres, bool | np.bool_):

@@ -117,7 +117,6 @@ class Profile:
         self._step_stage_ms = StageRing()
 
     def fresh(self) -> Profile:
-        """Return an empty one of the same kind."""
         return Profile()
 
     def stage(self, name: str) -> Timing:
@@ -140,7 +139,6 @@ class Profile:
         self._notes.append(text)
 
     def drop_frame(self) -> None:
-        """Forget the present frame, which is none to be kept."""
         self._frame.clear()
 
     def end_frame(self, ms: float | None = None, tick: int = 0) -> None:
@@ -165,7 +163,6 @@ class Profile:
 
     @property
     def steps_in_frame(self) -> int:
-        """Steps of the present frame so far."""
         return self.steps - self._steps_before
 
     def step_ms(self, last: int = HISTORY) -> dict[str, float]:

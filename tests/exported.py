@@ -121,7 +121,7 @@ def places(about: dict[str, Any], blocks: dict[str, Any]) -> dict[tuple[int, int
                 vx, vy = vx + int(blocks["changeX"][change]), vy + int(blocks["changeY"][change])
                 x, y, change = x + vx, y + vy, change + 1
             state = int(blocks["state"][row]) if "state" in blocks else 0
-            key = int(blocks["ids"][blocks["lane"][k]]), int(blocks["first"][k]) + j
+            key = int(blocks["ids"][blocks["member"][k]]), int(blocks["first"][k]) + j
             assert key not in found and 0 <= x <= 65_535 and 0 <= y <= 65_535
             found[key], row = (x * about["step"], y * about["step"], state), row + 1
     assert change == len(blocks["changeX"]) == len(blocks["changeY"])

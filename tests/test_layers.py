@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import count_any
 import pytest
 
 import crowd_demo
@@ -43,18 +42,6 @@ def test_modules_can_be_imported_in_any_order(seed: int) -> None:
 def test_the_command_line_starts_without_what_takes_long_to_import() -> None:
     done = subprocess.run([sys.executable, "-c", PARSER], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == "[]\n"
-
-
-# --- host code says what its values are ------------------------------------------------------------------------------
-
-MAX = 40
-
-
-@pytest.mark.quick
-def test_host_code_hardly_says_any() -> None:
-    by_file = count_any.count()
-    total = sum(by_file.values())
-    assert total <= MAX, "\n".join(f"{number:4} {path}" for path, number in by_file.items())
 
 
 # --- all text that is read or written names its encoding -------------------------------------------------------------

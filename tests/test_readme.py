@@ -49,6 +49,9 @@ def test_its_table_is_written_from_a_report_and_tells_slower_from_faster_from_ne
                             "| SIMD lanes | 1.50 -> 3 | no difference (1.90-2.10) |"]
     shown = figures.PART.search(README)[0].splitlines()
     assert [row.split("|")[1] for row in shown[3:-1]] == [row.split("|")[1] for row in written[3:-1]]
+    for phrase, (page, technique) in figures.PHRASES.items():
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        assert figures.with_figures(text, phrase, {"step": times[technique], "frame": times[technique]}) != text, phrase
 
 
 def test_every_python_file_that_a_page_names_exists() -> None:

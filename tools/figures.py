@@ -1,4 +1,5 @@
-"""Write README's table of what techniques are worth from the report of a run, with its date, commit and machine.
+"""Write README's table of what techniques are worth from the report of a run, with its date, commit and machine, and the
+figures of that run on other pages.
 
     crowd-demo ablate --config 20k --report REPORT.json && python tools/figures.py REPORT.json
 """
@@ -20,6 +21,11 @@ ROWS = {
     "stagger.avoidance": "avoidance every 3rd step (approximate)", "threads": "two threads",
     "reorder.when": "agents in cell order", "cull": "culling by cells",
     "avoidance": "slowing down (off: pushes, another model)", "overlap_passes": "overlap passes (off: another model)"}
+PHRASES = {  # of other pages, with figures of a technique
+    "a step of 20,000 people takes {on} ms instead of {off}": ("techniques.md", "neighbours"),
+    "a frame of `20k` takes {low} to {high} times as long without it": ("techniques.md", "cull"),
+    "Reordering makes a step of 20,000 people {step} times as fast, and a frame {frame} times": (
+        "findings.md", "reorder.when")}
 HEAD = "| `20k`, each technique turned off alone | ms per step | a frame takes |\n|---|---|---|"
 PART = re.compile(r"<!-- worth.*?<!-- /worth -->", re.DOTALL)
 
@@ -46,6 +52,15 @@ def _frame(row: dict[str, Any]) -> str:
     return f"{ratio['value']:.2f} times{': it costs' if verdict == 'faster' else ''} {interval}"
 
 
+def with_figures(text: str, phrase: str, row: dict[str, Any]) -> str:
+    """The text of a page with the figures of a technique in the places of the phrase."""
+    on, step, frame = row["step"]["ms"]["value"], row["step"]["other"]["ratio"]["value"], row["frame"]["other"]["ratio"]
+    said = phrase.format(on=f"{on:.1f}", off=f"{on * step:.0f}", step=f"{step:.2f}", frame=f"{frame['value']:.2f}",
+                         low=f"{frame['low']:.2f}", high=f"{frame['high']:.2f}")
+    pattern = re.sub(r"\\\{\w+\\\}", r"[\\d.]+", re.escape(phrase)).replace("\\ ", r"\s+")
+    return re.sub(pattern, lambda _: said, text)
+
+
 def main(argv: list[str]) -> int:
     if len(argv) != 1:
         print(__doc__, file=sys.stderr)
@@ -56,6 +71,10 @@ def main(argv: list[str]) -> int:
     about = f"crowd-demo ablate --config 20k; {date.today()}, {commit.stdout.strip()}, {machine}"
     page = ROOT / "README.md"
     page.write_text(PART.sub(lambda _: worth(report, about), page.read_text("utf-8")), "utf-8")
+    for phrase, (name, technique) in PHRASES.items():
+        page = ROOT / "docs" / name
+        row = next(row for row in report["rows"] if row["technique"] == technique)
+        page.write_text(with_figures(page.read_text("utf-8"), phrase, row), "utf-8")
     return 0
 
 

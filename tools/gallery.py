@@ -169,7 +169,7 @@ WHOLE = Seen(zoom=None)
 SEEN = {
     "show_streams": Seen("100k", ("scene.overlays=[]",), zoom=None),
     "show_throughput": Seen(zoom=0.5), "show_fundamental": Seen(zoom=0.5), "show_density": WHOLE,
-    "show_candidates": WHOLE, "show_turns": WHOLE, "show_bands": Seen(), "show_culling": Seen(),
+    "show_candidates": WHOLE, "show_due": WHOLE, "show_bands": Seen(), "show_culling": Seen(),
     "show_cells": Seen(overrides=("optimizations.neighbours=aabb_tree",)),
     "show_curve": WHOLE._replace(overrides=("optimizations.curve=hilbert",)), "show_flow": Seen(zoom=0.8),
     "show_sight": Seen(),
@@ -181,7 +181,7 @@ COLOURS = {
     "looks": Seen(), "state": Seen(), "heading": Seen("20k-flock", zoom=None), "speed": Seen(),
     "density": Seen(zoom=0.5), "flow": Seen(zoom=0.5), "patience": Seen(zoom=0.5), "tension": Seen("cloth", zoom=None),
     "memory": Seen("1m-flock", zoom=None), "age": Seen("20k-flock", zoom=None),
-    "turn": Seen("20k-flock", zoom=None), "worker": Seen("20k-flock", ("optimizations.threads=4",), zoom=None),
+    "due": Seen("20k-flock", zoom=None), "worker": Seen("20k-flock", ("optimizations.threads=4",), zoom=None),
     "cell": Seen(zoom=0.6),
 }
 

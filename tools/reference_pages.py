@@ -31,9 +31,10 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"
 MADE = "<!-- Made by tools/regenerate.py from the program. -->"
 TECHNIQUE_TEXT = """The key toggles a technique, and with `Shift` selects its next value.
 Where no value is off, false or 0, the key selects the next value, with `Shift` the previous one.
+In brackets are the key under `optimizations` and its values, with the **default**.
 
-Techniques are **exact** unless marked: they never change the crowd, bit by bit. **Approximate** ones (`~` in the window)
-change it a little. **Model** (`≠`) means another rule of behaviour.
+Techniques are exact unless marked: they never change the crowd, bit by bit. *Approximate* ones (`~` in the window)
+change it a little. *Model* (`≠`) means another rule of behaviour.
 """
 KEY_TEXT = """`F1` shows all keys as they are printed on your keyboard, in any layout
 ([how](../troubleshooting.md#keys-on-other-layouts)). Section `keys` of a configuration changes them.
@@ -44,12 +45,13 @@ SCENARIO_TEXT = """A configuration is a YAML file: a shipped name, a path, or a 
 `F2` lists all of them and opens one in the running window.
 A key that a file leaves out has its default ([Configuration](configuration.md)).
 """
-OVERLAY_TEXT = """`F10` lists the overlays, which draw over the crowd or on the ground. `Q` goes through the colour modes.
-[Window](../window.md#overlays) explains how to use them. Neither changes the crowd.
+OVERLAY_TEXT = """`F10` lists the overlays, and `Q` goes through the colour modes ([how](../window.md#overlays)).
+Neither changes the crowd. The action of an overlay is `show_` and its name, except `freeze`.
 """
 TOUR_TEXT = "`F3` or `--tour NAME` starts one ([how to write one](../tours.md))."
-CONFIG_TEXT = """Every key of a configuration file, with its default, and with unit and range in brackets.
-`--set KEY=VALUE` changes one on the command line, and `--print-config` prints all values in effect.
+CONFIG_TEXT = """Every key of a configuration file with its default and unit. `configs/schema.json` has the ranges.
+Lengths are in units, keys in `_s` in seconds, and `_per_s` is per second.
+`--set KEY=VALUE` changes a key on the command line, and `--print-config` prints all values in effect.
 A *unit* is a world unit: a pixel at zoom 1, and 1/26 m for people.
 """
 ELSEWHERE = {  # keys whose values another page lists
@@ -73,17 +75,18 @@ ATTRIBUTES = {
 - `profile.counters`: counters of the last step, such as `candidates_per_agent`, `neighbours_per_agent` and `due`
 - `profile.step_ms(last=1024)`: milliseconds per step by stage: the median of the steps in which it ran, times their share""",
 }
+API_TEXT = "[How to use it](../api.md). An invalid argument is a ValueError or TypeError of one line, and changes nothing.\n"
 PLUGIN_TEXT = """The records in `crowd_demo.registry.entries` with the types and defaults of their fields
 ([how to](../tutorials/behaviour.md)). An entry with an invalid field is left out, and standard error names the field.
 """
-READING_TEXT = "The texts are those of the tooltips. Times are means of the last second unless noted.\n"
+READING_TEXT = "The tooltips of the window say more. Times and counts are means of the last second unless noted.\n"
 REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
 Times are milliseconds over all frames except the first `warmup_frames`. A value that this system cannot measure is null.
 """
 FILE_TEXT = "Nothing in a file is trusted when it is read, and files contain no pickles.\n"
 FILES = {"Saves: `.crowd`": "sim.save_format", "Recordings: `.replay`": "host.recording.format",
          "Trajectories: `.txt`, `.sqlite`, `.parquet`, `.csv`": "extras.export.trajectories",
-         "Pages that play: `.html`": "extras.export.page", "Tables of an ensemble": "extras.ensemble.table",
+         "Tables of an ensemble": "extras.ensemble.table",
          "Records of measurements": "measure.experiment", "Times of the last second: `.csv`": "host.report"}
 COMMENTED = re.compile(r"^ +\"?(\w+)\"?: (.+?)(?: = (.+?))?,?(?:  # (.*))?$", re.MULTILINE)  # a field or key
 
@@ -99,7 +102,7 @@ def pages() -> dict[Path, str]:
             "## Scenarios", listed(list_configs()), "## Tours", TOUR_TEXT, listed(list_tours())))),
         "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_lists())),
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_lists())),
-        "python": ("Python API", "[How to use it](../api.md).\n", "\n\n".join(api_entries())),
+        "python": ("Python API", API_TEXT, "\n\n".join(api_entries())),
         "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_lists())),
         "readings": ("Stages, readings and measures", READING_TEXT, "\n\n".join(reading_lists())),
         "report": ("Report", REPORT_TEXT, "\n\n".join(report_lists())),
@@ -128,21 +131,20 @@ def listed(files: Mapping[str, Path]) -> str:
 def pictures(kind: str, entries: Iterable[OverlayEntry | ColourEntry]) -> str:
     """What each overlay or colour mode shows, and its picture (gallery.py)."""
     named = ((getattr(entry, "label", entry.name), entry) for entry in entries)
-    return "\n\n".join(f"**{label}**{'' if entry.name == label else f' (`{entry.name}`)'}: {entry.why}\n\n"
+    return "\n\n".join(f"**{label}**: {entry.why}\n\n"
                        f"![{label}](../pictures/window/{kind}-{label}.jpg)" for label, entry in named)
 
 
 def technique_tables() -> str:
-    """A table for each group."""
-    rows: dict[str, list[Sequence[str]]] = {group: [] for group in GROUPS}
+    """A list for each group."""
+    rows: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
     for technique in TECHNIQUES:
         choices = ", ".join(f"**{yaml_word(choice)}**" if choice == technique.default else yaml_word(choice)
                             for choice in technique.choices)
         crowd = exactness(technique).removeprefix("exact").strip(" ()")
-        rows[technique.group].append((f"`{technique.key}`" if technique.key else "", technique.label.strip(),
-                                      f"{technique.why}{f' ({crowd})' if crowd else ''}", f"`{technique.path}`: {choices}"))
-    head = "key", "technique", "what it does", "values under `optimizations` (**default**)"
-    return "\n\n".join(f"## {group.capitalize()}\n\n{GROUPS[group][0].upper()}{GROUPS[group][1:]}.\n\n{table(head, found)}"
+        rows[technique.group].append((f"`{technique.key}` **{technique.label}** (`{technique.path}`: {choices})",
+                                      f"{technique.why}{f' ({crowd})' if crowd else ''}"))
+    return "\n\n".join(f"## {group.capitalize()}\n\n{GROUPS[group][0].upper()}{GROUPS[group][1:]}.\n\n{items(found)}"
                        for group, found in rows.items() if found)
 
 
@@ -184,7 +186,9 @@ def settings(properties: Mapping[str, Any], kinds: Mapping[str, Any], prefix: st
         named = all(f"{choice}: " in each.get("description", "") for choice in each.get("enum", ()))
         choices = "" if named else f"{', '.join(map(str, each['enum']))}; "
         elsewhere = ELSEWHERE.get(section + name, "")
-        about = re.sub(r"(\S+) to (\S+\))$", r"\1-\2", each.get("description", ""))
+        about = re.sub(r"(,? \(?)[\d.]+ to [\d^ -.]+\)$", lambda found: ")" if found[1] == ", " else "",
+                       each.get("description", ""))  # without its range, which the schema has
+        about = re.sub(r" \((?!degrees|pixels|bytes)[a-z ]+\)$", "", about)  # a number of things, of seconds or of units
         yield f"`{prefix}{name}: {json.dumps(each.get('default'))}`", elsewhere or choices + about
         for kind in [] if elsewhere else below:
             yield from settings(kind.get("properties", {}), kinds, f"{prefix}{name}.")
@@ -219,7 +223,7 @@ def api_entries() -> Iterator[str]:
             if callable(each):
                 own = getattr(each, "_defn", each)  # what an intrinsic of Numba is made of
                 call = signature(own)
-                yield f"### {public}\n\n" + (f"`{call}`\n\n" if call != public else "") + str(inspect.getdoc(own))
+                yield f"### {public}\n\n" + (f"`{call}`\n\n" if call != public else "") + without_errors(inspect.getdoc(own))
             if inspect.isclass(each):
                 yield from filter(None, (ATTRIBUTES.get(public, ""), members(each, MEMBERS.get(public, tuple(vars(each))))))
 
@@ -227,19 +231,27 @@ def api_entries() -> Iterator[str]:
 def members(kind: type, names: Sequence[str]) -> str:
     """A list of the methods and properties of a class that have a docstring."""
     return "\n".join(
-        f"- `{signature(each) if callable(each) else name}`: {' '.join(each.__doc__.split())}"
+        f"- `{signature(each) if callable(each) else name}`: {without_errors(' '.join(each.__doc__.split()))}"
         for name, each in ((name, getattr(kind, name)) for name in names if not name.startswith("_"))
         if isinstance(each, FunctionType | MethodType | property) and each.__doc__)
 
 
+def without_errors(text: str | None) -> str:
+    """The docstring without the sentence about the errors that all functions raise."""
+    return re.sub(r"\s*Raises (Value|Type)Error\b(?! and).*?\.(?=\s|$)", "", text or "", flags=re.DOTALL)
+
+
 def signature(called: Any) -> str:
-    """The call of a function or class as its source has it; the name alone of a class without an `__init__` of its own."""
+    """The call of a function or class without types; the name alone of a class without an `__init__` of its own."""
     function = called.__init__ if inspect.isclass(called) else called
     if not getattr(function, "__module__", "").startswith("crowd_demo"):
         return str(called.__name__)
     tree: Any = ast.parse(dedent(inspect.getsource(function))).body[0]
     tree.args.args = [each for each in tree.args.args if each.arg not in ("self", "cls", "context")]
-    returns = f" -> {ast.unparse(tree.returns)}" if tree.returns and function is called else ""
+    for each in (*tree.args.args, *tree.args.kwonlyargs, *filter(None, (tree.args.vararg,))):
+        each.annotation = None
+    result = ast.unparse(tree.returns) if tree.returns and function is called else "None"
+    returns = f" -> {result}" if result != "None" else ""
     return f"{called.__name__}({ast.unparse(tree.args)}){returns}"
 
 
@@ -273,7 +285,8 @@ def reading_lists() -> Iterator[str]:
     for part in dict.fromkeys(each.part for each in STAGES.values()):
         stages = [each for each in STAGES.values() if each.part == part]
         yield f"## Stages of {part}\n\n{items((f'`{each.name}`', each.about) for each in stages)}"
-    yield "## Readings\n\n" + items((f"**{label}**", f"{each.what} {each.good}") for label, each in READOUTS.items())
+    yield "## Readings\n\n" + items(  # of advice that which has numbers
+        (f"**{label}**", each.what + f" {each.good}" * bool(re.search(r"\d", each.good))) for label, each in READOUTS.items())
     yield "## Measures of a run\n\n" + items(
         (f"`{each.name}` ({', '.join(filter(None, (each.unit, each.fold, *each.behaviours)))})", each.why)
         for each in MEASURES.values())

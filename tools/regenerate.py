@@ -7,7 +7,6 @@
     docs/tours.md          the numbers of a tour
     crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
-    docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
 `--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
@@ -78,7 +77,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Make again what is derived from the program.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where something is not up to date")
     parser.add_argument("--pictures", action="store_true", help="the pictures of the docs too")
-    parser.add_argument("--validation", action="store_true", help="the page of crowd-demo validate too")
     args = parser.parse_args()
     if installed():
         print("regenerate: plugins are installed, and would get into the schema and the pages", file=sys.stderr)
@@ -90,8 +88,6 @@ def main() -> int:
             path.write_text(text, "utf-8")
     if args.pictures and not args.check:
         make_pictures()
-    if args.validation and not args.check:
-        program("validate", "--out", str(ROOT / "docs"))
     return 1 if args.check and outdated else 0
 
 

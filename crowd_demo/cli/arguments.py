@@ -22,19 +22,18 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = "20k"
 MAX = 1_000_000_000  # of whatever is counted
-NO_TABLE = "; - instead of the table"  # what else the option of a report says
 Read = TypeVar("Read")
 SHORT_FOR = {  # what options replace in the configuration
     "agents": (("agents",),), "seed": (("seed",),), "threads": (("optimizations", "threads"),),
     "size": (("window", "width"), ("window", "height")), "fullscreen": (("window", "fullscreen"),)}
 RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
-    RUN: ("cli.run", "open a window and run a configuration; the command if none is named"),
+    RUN: ("cli.run", "open a window and run a configuration (the default command)"),
     "replay": ("cli.run", "replay a recorded run and compare its state hashes"),
     "sweep": ("extras.commands.lab", "measure one technique at each of its values"),
     "ablate": ("extras.commands.measuring", "measure every technique by turning it off"),
-    "why": ("extras.commands.measuring", "explain the time of a stage: its pairs, hot loop and vector width"),
-    "largest": ("extras.commands.measuring", "find the largest crowd at 60 FPS, also from brute force to all techniques"),
+    "why": ("extras.commands.measuring", "explain the time of a stage: pairs, hot loop, vector width"),
+    "largest": ("extras.commands.measuring", "find the largest crowd at 60 FPS, also technique by technique"),
     "lab": ("extras.commands.lab", "test claims of the literature: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),
     "export": ("extras.commands.export", "export a run: a web page, a video, images or trajectories"),
@@ -43,7 +42,7 @@ COMMANDS = {  # the module that has a `Command` of that name in capitals, and a 
 }
 EXPERIMENTS = {  # of the lab, with options of their own
     "lab flocks": ("extras.commands.lab", "measure how flocks keep together, split and merge"),
-    "lab motion": ("extras.commands.lab", "measure how people move: distances, density, turning, stuck people"),
+    "lab motion": ("extras.commands.lab", "measure how people move: distances, density, turns, stuck people"),
 }
 
 
@@ -75,8 +74,6 @@ class Command(NamedTuple):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports a mistake in one line."""
-
     def error(self, message: str) -> NoReturn:
         from crowd_demo.config.explain import close_to
 
@@ -111,7 +108,6 @@ def count(text: str, least: int = 1) -> int:
 
 
 def given(text: str) -> str:
-    """Parse a text that is not empty: a type for argparse."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
     return text
@@ -194,10 +190,16 @@ def mistaken(*lines: str) -> int:
 # --- the crowd of an experiment --------------------------------------------------------------------------------------
 
 def crowd_options(config: str = DEFAULT_CONFIG) -> list[Option]:
-    """The options that say which crowd is measured."""
-    return [option("--config", metavar="NAME|PATH", type=given, default=config, help="as crowd-demo's (default: %(default)s)"),
-            option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
-            option("--agents", metavar="N", help="size of the crowd")]
+    return [config_option(config, default=config), SET, option("--agents", metavar="N", help="size of the crowd")]
+
+
+def config_option(shown: str = DEFAULT_CONFIG, **settings: object) -> Option:
+    return option("--config", metavar="NAME|PATH", type=given,
+                  help=f"a path, a file of ./configs, or a shipped name (default: {shown})", **settings)
+
+
+SET = option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
+             help="replace a value of the configuration (repeatable)")
 
 
 def report_option(what: str) -> Option:

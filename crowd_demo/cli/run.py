@@ -11,9 +11,11 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.cli.arguments import (
     COMMANDS,
     DEFAULT_CONFIG,
+    SET,
     Command,
     OptionGroup,
     collected,
+    config_option,
     count,
     file_path,
     found,
@@ -39,9 +41,7 @@ if TYPE_CHECKING:
     from crowd_demo.host.recording.format import Save, Script
 
 HEADLESS = option("--headless", action="store_true", help="no window, and as fast as it goes")
-SIZE = option("--size", metavar="WxH", type=size, help="size of the window in pixels, such as 1280x720")
-SET = option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
-             help="replace a value of the configuration; may be given several times")
+SIZE = option("--size", metavar="WxH", type=size, help="size of the window, such as 1280x720")
 HOW_TO_RUN = OptionGroup(title="how to run", options=[
     HEADLESS,
     option("--frames", metavar="N", type=count, help="stop after N frames"),
@@ -49,7 +49,7 @@ HOW_TO_RUN = OptionGroup(title="how to run", options=[
     option("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame"),
     report_option("times, counters and the state's hash"),
     option("--why", metavar="STAGE", default="", help="with --report: explain a stage, in further steps"),
-    option("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay"),
+    option("--record", metavar="FILE.replay", type=file_path, help="record the run, for replay"),
     option("--trace", metavar="FILE.json", type=file_path, help="write the run as a Chrome trace, for ui.perfetto.dev")])
 
 
@@ -174,14 +174,13 @@ commands (crowd-demo COMMAND --help says more):
 """ + "\n".join(f"  {name:10}{about}" for name, (_, about) in COMMANDS.items()),
     options=[
         OptionGroup(title="what to run", options=[
-            option("--config", metavar="NAME|PATH", type=given,
-                   help=f"a path, a file of ./configs, or a shipped name (default: {DEFAULT_CONFIG})"),
-            option("--load", metavar="FILE.crowd", type=file_path, help="start from a saved crowd, with its configuration"),
+            config_option(),
+            option("--load", metavar="FILE.crowd", type=file_path, help="a saved crowd, with its configuration"),
             option("--tour", metavar="NAME|PATH", type=given,
                    help="a tour with its configuration: " + ", ".join(list_tours())),
             SET,
             option("--seed", metavar="N", help="the same seed gives the same crowd"),
-            option("--threads", metavar="N|auto", help="threads that share the work, 1 to 64"),
+            option("--threads", metavar="N|auto", help="number of threads, 1 to 64"),
             SIZE,
             option("--fullscreen", action="store_true", help="start in full screen")]),
         HOW_TO_RUN,
@@ -200,4 +199,4 @@ REPLAY = Command(
         HEADLESS,
         report_option("times, counters, and how the replay went"),
         option("--from", metavar="TICK", type=tick, default=0, dest="start_at",
-               help="show and compare nothing before this tick")])
+               help="begin at this tick")])

@@ -38,7 +38,6 @@ R = TypeVar("R")
 
 
 def _compiler() -> ModuleType:
-    """The module that compiles."""
     if not os.environ.get("CROWD_DEMO_PLAIN_NUMBA"):
         try:
             from crowd_demo.compute import numba_private
@@ -125,7 +124,6 @@ def launch(kernel: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> La
 
 
 def run(launches: Iterable[Launch]) -> None:
-    """Run the kernels in order."""
     for each in launches:
         each.run()
 

@@ -77,12 +77,10 @@ def repeat(b: ir.IRBuilder, value: ir.Value, count: int) -> ir.Value:
 
 
 def number(kind: ir.Type, value: int) -> ir.Constant:
-    """A number, in all lanes of a register."""
     return ir.Constant(kind, [value] * kind.count if isinstance(kind, ir.VectorType) else value)
 
 
 def function_of(b: ir.IRBuilder, name: str, result: ir.Type, *arguments: ir.Type) -> ir.Function:
-    """A function of LLVM's or of a library, by its name."""
     known = b.module.globals.get(name)
     return known or ir.Function(b.module, ir.FunctionType(result, arguments), name)
 

@@ -50,7 +50,6 @@ def _type_of(device: Device, context: object) -> types.Type:
 
 @intrinsic
 def run_all(typing, share, workers, args):
-    """share(worker, workers, *args) for each worker."""
     resolved = share.get_call_type(typing, (types.intp, types.intp, *args), {})
 
     def code(context, b, signature, values):

@@ -310,7 +310,6 @@ class MachineCodeOnDisk:
     """Keeps the machine code of what Python calls."""
 
     def code(self, library: CodeLibrary) -> bytes:
-        """What is kept of a library's code."""
         return bytes(library._get_compiled_object())
 
     def restored(self, context: BaseContext, kept: Kept) -> tuple[CodeLibrary, object]:

@@ -304,7 +304,6 @@ def width_of(context, like):
 
 @intrinsic
 def count_set(context, lanes):
-    """Return the number of lanes of a mask that are set."""
     def code(c, b, s, a):
         return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), I64)
     return types.int64(mask), code
@@ -340,7 +339,6 @@ def set_lanes(context, lanes):
 
 @intrinsic
 def lane_of(context, lanes, lane):
-    """Return one lane of a register."""
     return lanes.scalar(lanes, types.int64), lambda c, b, s, a: b.extract_element(a[0], a[1])
 
 

@@ -112,7 +112,6 @@ def put(context, array, slots, wanted, value):
 
 
 def put_scattered(b: ir.IRBuilder, kind: Lanes, data: ir.Value, slots: ir.Value, wanted: ir.Value, value: ir.Value) -> None:
-    """Write the wanted lanes of a value to data[slots]."""
     every = b.icmp_signed("==", b.bitcast(wanted, ir.IntType(LANES)), ir.Constant(ir.IntType(LANES), -1))
     with b.if_else(every, likely=True) as (all_of_them, some):
         with all_of_them:  # sixteen stores: the CPU's own scatter takes half as long again
@@ -169,7 +168,6 @@ def pick(context, array, at, like):
 # --- records: a row of an int32 matrix for each field, in which float32 keep their bits ------------------------------
 
 def _row(c, b: ir.IRBuilder, kind: types.Array, matrix: ir.Value, row: int) -> ir.Value:
-    """The address of a row."""
     if row == MAX_FIELDS:
         raise TypingError(f"a record can have at most {MAX_FIELDS} fields")
     length = b.extract_value(matrix, (c.data_model_manager[kind].get_field_position("shape"), 1))

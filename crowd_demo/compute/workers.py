@@ -120,5 +120,4 @@ def _share(module: ir.Module, body: ir.Function, record: ir.Type) -> ir.Function
 
 
 def field(b: ir.IRBuilder, record: ir.Type, first: ir.Value, number: int) -> ir.Value:
-    """The address of a field of a record."""
     return llvm.element(b, record, first, ir.Constant(llvm.I32, 0), ir.Constant(llvm.I32, number))

@@ -27,7 +27,7 @@ class BehaviourSettings(Section):
     """
 
     limit_scanned: Whole = number(48, 0, 65_536, "agents", "neighbour_limit first: maximum candidates scanned")
-    limit_kept: Whole = number(10, 0, 64, "neighbours", "neighbour_limit first or nearest: maximum neighbours kept")
+    limit_kept: Whole = number(10, 0, 64, "neighbours", "neighbour_limit: maximum neighbours kept")
 
     def flow_fields(self, marked: int) -> int:
         """How many flow fields it follows on a map with so many marked destinations."""
@@ -49,55 +49,55 @@ class PeopleSettings(BehaviourSettings):
     speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed", BIRTH)
     speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed", BIRTH)
     radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this count")
-    body: Length = number(6, 0, 1024, LENGTH, "radius of a body: kept clear of walls and, by contact, of other bodies")
-    speed_draws: Whole = number(4, 1, 16, "draws", "a preferred speed is the mean of this number of draws; 1: uniform",
+    body: Length = number(6, 0, 1024, LENGTH, "radius of a body, kept clear of walls and other bodies")
+    speed_draws: Whole = number(4, 1, 16, "draws", "draws whose mean is a preferred speed; 1: uniform",
                                 BIRTH)
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
-    stuck_s: float = number(1.5, 0, 3600, "seconds", "time without progress after which a person is held up")
+    stuck_s: float = number(1.5, 0, 3600, "seconds", "time without progress until a person is held up")
     wiggle: Speed = number(18, 0, 10_000, SPEED, "random speed that frees people who are held up")
     avoid_weight: float = number(1.0, 0, 100, "", "weight of avoidance relative to the goal")
     repulsion: float = number(0.75, 0, 100, "", "anticipate, slow_down: weight of the push of near neighbours")
     behind: float = number(0.3, 0, 1, "", "anticipate, slow_down: weight of a neighbour straight behind")
     ahead_s: float = number(3, 0, 60, "seconds", "anticipate, slow_down: how far people look ahead")
     gap: Length = number(36, 0, 4096, LENGTH,
-                         "anticipate, slow_down: people step aside for others whom they would pass nearer than this")
+                         "anticipate, slow_down: people step aside for others whom they would pass nearer")
     aside: float = number(1.5, 0, 100, "", "anticipate: strength of that step aside, relative to straight on")
     slow_aside: float = number(1.7, 0, 100, "", "slow_down: strength of that step aside")
     headway_s: float = number(0.8, 0, 60, "seconds",
-                              "slow_down: people choose a speed at which the room ahead lasts for this time")
+                              "slow_down: time for which the room ahead lasts at the chosen speed")
     standing: Length = number(9.1, 0, 4096, LENGTH, "slow_down: distance to the person ahead at which the room is zero")
     in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: half the width of the way ahead")
     creep: float = number(0.2, 0, 1, "", "slow_down: speed without room, as a part of the preferred speed")
     swerve: float = number(45, 0, 90, "degrees", "slow_down: maximum turn to where there is more room")
     swerve_ramp: float = number(0.5, 0, 10, "",
-                                "slow_down: gain of room, relative to the wanted room, that causes the maximum turn")
+                                "slow_down: gain of room, relative to the wanted room, for the maximum turn")
     swerve_gain: float = number(0.38, 0, 1, "", "slow_down: part of the gained room that counts for the speed")
     pass_by: float = number(0, 0, 1, "", "slow_down: part of the backward push of oncoming people that is ignored")
     shoulders: float = number(0, 0, 0.35, "", "contact: how much narrower people held up head on become by a turn")
     reconsider_s: float = number(5, 0, 3600, "seconds",
-                                 "mean time until people without progress choose a destination again; 0: never")
-    choice_length: Length = number(260, 0, 65_536, LENGTH, "length that crowds add to a route at which its destination is"
-                                   " chosen half as often; 0: by area alone")
+                                 "mean time until people held up choose a destination again; 0: never")
+    choice_length: Length = number(260, 0, 65_536, LENGTH, "length added to a route by crowds that halves the choices of its"
+                                   " destination; 0: by area alone")
     max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same for people who are held up")
     arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
     response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wanted velocity")
-    destinations: Whole = number(12, 1, 64, "places", "number of destinations, drawn by the seed if the map marks none",
+    destinations: Whole = number(12, 1, 64, "places", "number of random destinations if the map marks none",
                                  "no: they are drawn at the start")
     destination_spread: Length = number(160, 0, 65_536, LENGTH, "maximum distance of goals from their destination", LAID_OUT)
     room: Area = number(800, 0, 1_000_000, "units^2",
-                        "area of all destinations together, per agent; 0: no areas, all are admitted",
+                        "area of all destinations per agent; 0: no areas, all are admitted",
                         LAID_OUT)
     area_per_person: Area = number(405.6, 1, 1_000_000, "units^2",
-                         "area that one person takes at a destination; when it is full, others queue", LAID_OUT)
+                         "area of one person at a destination; when it is full, others queue", LAID_OUT)
     detour: float = number(6.0, 0, 100, "",
                            "a route through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
                            " 0: the shortest route")
     detour_s: float = number(2.0, 0, 3600, "seconds",
-                             "time between two updates of how crowded the routes are, longer on large maps",
+                             "time between updates of how crowded routes are, longer on large maps",
                              "no: it decides when each flow field is updated")
     exits: Whole = number(0, 0, 64, "destinations",
-                          "number of exits, which are the first destinations: people who arrive leave, and others come in",
+                          "number of exits: the first destinations, where people leave and others come in",
                           "no: whether there are exits is decided at the start")
 
     def flow_fields(self, marked: int) -> int:
@@ -119,7 +119,7 @@ class FlockSettings(BehaviourSettings):
     follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: maximum number of birds to follow")
     blind: float = number(90, 0, 180, "degrees", "blind angle behind a bird, in which it follows no other")
     separate_by: Literal["contact", "offset"] = Field("contact", description=(
-        "contact: strongest at contact; offset: proportional to distance, zero at contact, as in many boids"))
+        "contact: strongest at contact; offset: proportional to distance, as in many boids"))
 
     sight: float = number(24, 0, 4096, LENGTH, "perception: others nearer than this are neighbours")
     separation: float = number(16, 0, 4096, LENGTH, "neighbours nearer than this are too near")
@@ -168,11 +168,11 @@ class PlaybackSettings(BehaviourSettings):
     file: str | None = Field(None, max_length=4096, description=(
         "trajectories: PedPy's .txt, JuPedSim's .sqlite or a .csv (relative to this file); null: no people move"))
     columns: str = Field("", max_length=1000, description=(
-        "names of the file's columns from the left, such as frame,id,x,y; empty: as the file specifies, else id,frame,x,y"))
+        "names of the columns from the left; empty: as the file specifies, else id,frame,x,y"))
     corner: Annotated[tuple[float, float], Field(strict=False)] | None = Field(None, description=(
-        "[x, y] in metres: the map's left upper corner, if the map does not specify it"))
+        "[x, y] in metres: the left upper corner of a map that lacks it"))
     beside: str | None = Field(None, max_length=4096, description=(
-        "a configuration whose run is shown right of the line that splits the window, in the same map"))
+        "a configuration to run in the right half of a split window, in the same map"))
     fps: float = number(0, 0, 1000, "frames per second", "frame rate; 0: as the file specifies",
                         "no: the times of all positions follow from it")
     radius: Length = number(40, 0, 4096, LENGTH, "others nearer than this are neighbours")

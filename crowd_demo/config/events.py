@@ -108,14 +108,10 @@ class WallRectangle(Section):
 
 
 class Point(Section):
-    """A place."""
-
     at: Place = Field(description="[x, y], world units")
 
 
 class Disc(Point):
-    """A disc."""
-
     radius: Length = number(52, 0, 65_536, "units", "how far it reaches")
 
 
@@ -126,16 +122,12 @@ class Newcomers(Disc):
 
 
 class Pull(Disc):
-    """A force in a disc."""
-
     radius: Length = number(260, 0.01, 65_536, "units", "how far it reaches")
     strength: float = number(2, 0.01, 100, "", "strength")
     seconds: Seconds = Field(0, description=f"duration; 0: to the end (0 to {MAX_SECONDS})")
 
 
 class Fright(Pull):
-    """A force that lasts a moment."""
-
     seconds: Annotated[float, Field(ge=0.1, le=MAX_SECONDS), SECONDS] = Field(
         4, description=f"how long it lasts (0.1 to {MAX_SECONDS})")
 

@@ -43,8 +43,6 @@ class ConfigError(ValueError):
 
 
 class Override(NamedTuple):
-    """A value that replaces what the file says."""
-
     location: Location
     path: KeyPath
     value: object
@@ -96,8 +94,6 @@ def parse_each(texts: Iterable[str], origin: str, form: str,
 
 
 class ReadConfig(NamedTuple):
-    """A configuration, and where its values came from."""
-
     config: Config
     locations: dict[KeyPath, Location]  # by present names
 

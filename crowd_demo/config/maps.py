@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.config.reading import quiet_libraries, read_bounded
+from crowd_demo.config.memory import quiet_libraries, read_bounded
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
 
@@ -82,8 +82,6 @@ class MapError(ValueError):
 
 
 class Metres(NamedTuple):
-    """How a map in metres is drawn on tiles."""
-
     tile: float = 13.0  # side of a tile, world units
     metre: float = 26.0  # world units
     y_axis: str = "auto"  # up, down, or auto: as the file says, else up
@@ -214,7 +212,6 @@ def parse_octile(data: bytes, path: Path) -> MapData:
 
 
 def octile_of(data: MapData) -> str:
-    """Return the text of a `.map` file that reads as the same map."""
     rows, columns = data.kinds.shape
     letters, marks, marked = np.array(list(_LETTERS)), np.array(list(f"{_LAYER_MARKS}.")), data.marks >= 0
     grid = letters[data.kinds]

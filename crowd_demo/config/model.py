@@ -60,15 +60,14 @@ HudMode = Literal["full", "compact", "off"]
 class WorldSettings(Section):
     """A rectangle from (0, 0), y down. A map is stretched over it."""
 
-    width: Side = Field(4000, description=(
-        "world units: one is a pixel at zoom 1, and 26 are a metre for people (0.1 to 65536)"))
-    height: Side = Field(4000, description="the same, downwards (0.1 to 65536)")
+    width: Side = Field(4000, description="from left to right, in world units (0.1 to 65536)")
+    height: Side = Field(4000, description="from top to bottom (0.1 to 65536)")
     tile: Side = Field(13, description=(
-        "side of a tile of a map in metres (.wkt, .json, .dxf), whose size is then the world's (0.1 to 65536)"))
+        "side of a tile of a .wkt, .json or .dxf map, whose size is then the world's (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
-        "direction of y in a map in metres, and in trajectories; auto: as the file specifies, else up"))
+        "direction of y in such maps and trajectories; auto: as the file specifies, else up"))
     unit: Literal["auto", "m", "cm", "mm"] = Field("auto", description=(
-        "unit of x and y in trajectories, and of the geometry in that file; auto: as the file specifies, else m"))
+        "unit of trajectories and the geometry in that file; auto: as the file specifies, else m"))
 
 
 class SceneSettings(Section):
@@ -77,7 +76,7 @@ class SceneSettings(Section):
     colours: ColourName = Field("looks", description="; ".join(
         f"{name}: {entry.why}" for name, entry in COLOURS.items()))
     ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water", "meadow"] = Field("stone", description=(
-        "look of open tiles; at night lamps light the streets, a meadow has paths and lakes with round edges"))
+        "look of open tiles"))
     overlays: Overlays = Field((), description="overlays at the start; " + "; ".join(
         f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
     labels: dict[Annotated[str, Field(max_length=40)], Place] = Field({}, description=(
@@ -88,7 +87,7 @@ class Spawn(Section):
     """Where agents are born."""
 
     pattern: Literal["uniform", "clump", "point"] = Field("uniform", description=(
-        "all over the world; `share` of them in one small box; all at one point (the worst case of every structure)"))
+        "all over the world; `share` of them in one small box; all at one point"))
     share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
     box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
     inside: str = Field("", max_length=60, description=(
@@ -99,17 +98,17 @@ class Life(Section):
     """Births and deaths while the crowd runs."""
 
     births_per_s: float = number(0, 0, 1_000_000, "agents per second", "births, at random places")
-    deaths_per_s: float = number(0, 0, 1_000_000, "agents per second", "deaths, chosen at random")
+    deaths_per_s: float = number(0, 0, 1_000_000, "agents per second", "deaths, at random")
     season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: none")
     most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "maximum number of agents: no births above it")
-    causes: Whole = number(1, 1, 64, "removals per step", "number of passes in which the dead of a step are removed")
+    causes: Whole = number(1, 1, 64, "removals per step", "passes in which the dead of a step are removed")
 
 
 class Links(Section):
     """Springs between agents, linked in the order of their ids."""
 
     pattern: Literal["none", "rope", "cloth", "column"] = Field("none", description=(
-        "ropes that hang from a pinned agent; one cloth with its top row pinned; columns of followers behind free leaders"))
+        "ropes hang from a pinned agent; the cloth's top row is pinned; columns follow free leaders"))
     length: Whole = number(40, 2, 100_000, "agents", "length of a rope, a column, or a row of the cloth",
                            "no: links are made at birth")
     rest: float = number(10, 0, 1000, "units", "length of a link at which it does not pull")
@@ -143,8 +142,8 @@ class Time(Section):
 class HudSettings(Section):
     """The HUD."""
 
-    hud: HudMode = Field("compact", description="how much of the HUD is shown at the start; true is full, false is off")
-    scale: float = number(1.0, 0.5, 3, "", "size of text and panels relative to the height of the window")
+    hud: HudMode = Field("compact", description="HUD at the start; true is full, false is off")
+    scale: float = number(1.0, 0.5, 3, "", "size of text and panels relative to the window's height")
     theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
     units: Literal["fps", "ms"] = Field("fps", description="the first number of the full HUD: FPS, or ms per frame")
 
@@ -180,9 +179,9 @@ class Places(Section):
     areas: dict[str, Edges] = Field({}, description="rectangles by name, [left, top, right, bottom]")
     lines: dict[str, Edges] = Field({}, description="lines by name, [x, y, to x, to y]")
     line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
-        "the counting line of the window, [x, y, to x, to y]: people per second in either direction; without a length: none"))
+        "the counting line of the window, [x, y, to x, to y]; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
-        "lines that are doors, each with the number of the destination behind it: people who leave there are counted,"
+        "lines that are doors, with the number of the destination behind: people who leave there count,"
         " not crossings"))
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "units", "length of a metre; densities are agents per square metre")
@@ -202,15 +201,14 @@ class _Common(Section):
     """What comes before the behaviours."""
 
     agents: Whole = number(20_000, 0, MAX_AGENTS, "agents",
-                           "size of the crowd; without it, on a map of your own: as many people as keep moving there,"
-                           " at most 20,000")
+                           "size of the crowd; absent, on a map of your own: as many people as keep moving, at most 20,000")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="seed of all random numbers (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
     world: WorldSettings = section(WorldSettings)
     map: str | None = Field(None, max_length=4096, description=(
-        "walls: a shipped name, a .map, a .png, or a floor plan in metres, .wkt, .json or .dxf (relative to this file);"
-        " null for an open world"))
+        "walls: a shipped name, .map, .png, or floor plan in metres: .wkt, .json, .dxf (relative to this file);"
+        " null: an open world"))
     scene: SceneSettings = section(SceneSettings)
     spawn: Spawn = section(Spawn)
     life: Life = section(Life)

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from crowd_demo.config.explain import close_to
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import read_bounded
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.texts import printable
 
@@ -24,7 +24,6 @@ NOTES = WATCH, TRY = "Watch:", "Try:"  # how the other comments begin
 
 
 def data_folder() -> Path:
-    """The folder that holds `configs`, `tours` and `assets`."""
     packed = PACKAGE / "_data"
     return packed if packed.is_dir() else PACKAGE.parent
 

@@ -177,7 +177,6 @@ def metres(units: float) -> float:
 
 
 def per_square_metre(per_square_unit: float) -> float:
-    """A density."""
     return per_square_unit * UNITS_A_METRE**2
 
 

@@ -91,7 +91,6 @@ class Actions(Section):
 
     @property
     def settings(self) -> Settings:
-        """The settings that the file gives, by name."""
         given = {name: getattr(self, name) for name in self.model_fields_set if name not in NO_SETTINGS}
         return given | {TECHNIQUE + path: getattr(self.set, path) for path in self.set.model_fields_set}
 
@@ -176,7 +175,6 @@ class Tour(Section):
 
     @cached_property
     def pages(self) -> tuple[Page, ...]:
-        """All that is shown, in order."""
         return tuple(self._pages())
 
     def _pages(self) -> Iterator[Page]:

@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 
 import yaml
 
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import read_bounded
 from crowd_demo.registry.texts import printable, reason
 
 MAX_BYTES = 1_000_000

@@ -135,7 +135,6 @@ class MeasuredWays:
         return min(round(frame) if abs(frame - round(frame)) < SAME_FRAME else frame, self._span - 1)
 
     def present(self, seconds: float) -> Longs:
-        """Return who is there, ascending."""
         frame = self.frame_at(seconds)
         return np.flatnonzero((self._begins <= frame) & (frame <= self._ends))
 
@@ -180,7 +179,6 @@ class EnterAndLeave(Stage):
         self.fill(world, world.tick + 1)
 
     def fill(self, world: World, tick: int) -> None:
-        """Have the people of that tick, where they are at the present one."""
         if self._tracks is None:
             return
         agents, present = world.agents, self._tracks.present(tick / self._step_hz)

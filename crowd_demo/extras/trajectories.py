@@ -63,7 +63,6 @@ class Trajectories(NamedTuple):
         return float(self.frame[-1] / self.fps) if len(self.frame) else 0.0
 
     def frames(self) -> Iterator[tuple[int, Trajectories]]:
-        """Yield each frame that has people, with its rows."""
         begins = np.flatnonzero(np.diff(self.frame, prepend=self.frame[:1] - 1))
         for begin, end in zip(begins, [*begins[1:], len(self.frame)], strict=True):
             yield int(self.frame[begin]), self.chosen(slice(begin, end))

@@ -21,7 +21,6 @@ CROWDED = 48.0  # world units: crowding is counted in aligned squares of that si
 
 
 def people(sim: Simulation) -> PeopleColumns:
-    """Return a copy of all columns in id order."""
     return cast(PeopleColumns, sim.agents.by_id())
 
 

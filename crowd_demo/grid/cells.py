@@ -32,8 +32,6 @@ MIN_CELL = 1e-3  # side of the smallest cell of a simulation, in world units
 # --- the counting sort -----------------------------------------------------------------------------------------------
 
 class SortSpace(NamedTuple):
-    """Working memory of one sort."""
-
     key: Ints  # [n + 16]: bucket of each item, the input
     order: Ints  # [n + 16]: items by bucket
     start: Ints  # [buckets + 17]: where each bucket begins in `order`, the end, and room for a register to read
@@ -130,8 +128,6 @@ class Cells(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """The layout of cells in the world."""
-
     inv_cell: Float
     columns: int
     rows: int
@@ -201,7 +197,6 @@ class CellIndex:
         self.order = self.space.order
 
     def sorting(self, x: Floats, y: Floats, count: int) -> tuple[Launch, ...]:
-        """Return the kernels that sort the first `count` points."""
         workers = self.workers if count >= self.shared_from else 1
         find = launch(find_cells, workers, x, y, count, self.floor, self.space)
         return (find, *sort_launches(workers, self.space, count, self.cells))

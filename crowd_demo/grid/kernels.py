@@ -136,7 +136,6 @@ def add_up(points: Indexed, rule: PairRule, columns: Values, out: Reals, at: Int
 
 @device
 def cell_at(points: Indexed, k: int) -> Int:
-    """Return the cell of order[k]."""
     return np.int64(points.key[np.uintp(points.cells.order[np.uintp(k)])])
 
 
@@ -238,7 +237,6 @@ def count_values(worker: int, workers: int, rule: PairRule, dx: Float, me: Value
 
 @kernel
 def wrap_column(worker: int, workers: int, column: Reals, count: int, begin: Float, side: Float, out: Reals) -> None:
-    """Move coordinates by whole sides into [begin, begin + side)."""
     for k in range(count * worker // workers, count * (worker + 1) // workers):
         out[k] = wrapped(column[k], begin, side)
 

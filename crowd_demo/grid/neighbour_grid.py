@@ -44,7 +44,6 @@ _lock = threading.RLock()  # of all grids, where Numba's threads only work for o
 
 @pair_rule
 def one(dx: object, dy: object, me: object, other: object) -> int:
-    """Count neighbours."""
     return 1
 
 
@@ -56,17 +55,15 @@ class Grid:
     `bounds` are ((left, top), (right, bottom)). `threads` is "auto" or a number from 1 to 64, which changes no result.
     `cell_size` is "auto", which fits the radius and the number of points, or a number.
 
-    `outside="clamp"` accepts points outside the bounds: they belong to the nearest cell of the border. Results are
-    exact, and slow only where many points are outside. `outside="refuse"` raises a ValueError that names the first one.
+    `outside="clamp"` puts points outside the bounds into the nearest cell of the border. Results are exact, and slow only
+    where many points are outside. `outside="refuse"` raises a ValueError that names the first one.
 
     `periodic=(x, y)` joins opposite sides along an axis. A joined side is longer than twice the radius and the skin.
     Points outside are moved by whole sides.
 
-    With a `skin`, `pairs` and `neighbours` return Verlet lists: all others within radius + skin when the points were
-    last sorted. They stay valid until a point has moved more than half the skin. Until then they are the same arrays.
+    With a `skin`, `pairs` and `neighbours` return Verlet lists: all others within radius + skin at the last sort.
 
-    A grid can be used from any thread. Calls of one grid wait for each other. Raises ValueError for impossible
-    arguments.
+    Any thread can use a grid; calls wait for each other. Raises ValueError for impossible arguments.
     """
 
     def __init__(self, radius: float, bounds: ArrayLike, *, threads: int | Literal["auto"] = "auto",
@@ -114,9 +111,9 @@ class Grid:
     def update(self, x: Reals, y: Reals) -> bool:
         """Sort points by cell: x and y float32[n] or float64[n], of one type. Return whether they were sorted again.
 
-        O(n + cells), a counting sort. Allocates no memory unless n or the type has changed. Keeps no reference to x
-        and y. Raises ValueError, which names the first element that is not finite, or outside where that is refused;
-        the grid has no points then.
+        O(n + cells), a counting sort. Allocates memory only for another n or type. Keeps no reference to x and y.
+        Raises ValueError, which names the first element that is not finite, or outside where that is refused; the
+        grid has no points then.
         """
         with self._lock:
             x, y = _column("x", x), _column("y", y)
@@ -146,9 +143,8 @@ class Grid:
         """Return the sums of what a rule (`pair_rule`) returns for each point and all others within the radius.
 
         They are [n], or [values, n] where the rule returns a tuple. A column is float32[n], float64[n] or int32[n],
-        or a number for all points. Floats become the type of the coordinates, which is that of the sums, too. With
-        `dtype=np.int32` sums are whole numbers. Terms are added one after the other in the order of cells (`order`),
-        so neither threads nor lanes change a bit. O(points near each).
+        or a number for all points. Floats become the type of the coordinates and sums. With `dtype=np.int32` sums are
+        whole numbers. Neither threads nor lanes change a bit. O(points near each).
         """
         with self._lock:
             kind = np.dtype(dtype or self.kind)
@@ -160,10 +156,7 @@ class Grid:
             return sums if values else sums[0]
 
     def pairs(self) -> tuple[Ints, Ints]:
-        """Return all pairs within the radius, (i, j) with i < j, int32[m] each: the set of SciPy's `query_pairs`.
-
-        For float32 distances are calculated in float32, by SciPy in float64. O(points near each + pairs).
-        """
+        """Return all pairs within the radius, (i, j) with i < j, int32[m] each. O(points near each + pairs)."""
         _, later, owner = self._listed(LATER)
         return owner, later
 
@@ -229,7 +222,6 @@ class Grid:
         return self._memory[key][:needed]
 
     def _wrapped(self, *columns: Reals) -> list[Reals]:
-        """Return coordinates within the sides that are joined."""
         found = list(columns)
         for axis in AXES:
             if self._periodic[axis] and not self._refuses:

@@ -63,12 +63,11 @@ def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function of one pair of neighbours a rule for `Grid.sum`.
 
     `rule(dx, dy, me, other)` returns what `other` adds for `me`: a number, a truth value, or a tuple of them. (dx, dy)
-    leads from me to the other. `me` and `other` are tuples of their values in the columns that `sum` was given.
+    leads from me to the other. `me` and `other` are tuples of their values in the columns of `sum`.
 
     A rule runs in lanes, for sixteen points at a time, if it contains only arithmetic, comparisons, `abs`, `min`,
-    `max`, `select` and `root` of `crowd_demo.grid`, numbers of its own module, and other rules. Numbers take the type
-    of what they are combined with. With anything else that Numba compiles, such as `if` or `math.exp`, a rule runs
-    for one point at a time. The bits are the same.
+    `max`, `select` and `root` of `crowd_demo.grid`, numbers of its own module, and other rules. With anything else that
+    Numba compiles, such as `if` or `math.exp`, it runs for one point at a time. The bits are the same.
     """
     formula(function)
     name = name_of(function)
@@ -137,7 +136,6 @@ def read_columns(context, columns, index):
 
 
 def values_of(returned: types.Type) -> list[types.Type]:
-    """The types of what a rule returns: one value, or a tuple of them."""
     return list(returned) if isinstance(returned, types.BaseTuple) else [returned]
 
 
@@ -158,7 +156,6 @@ def no_sums(context, values, like, out):
 
 
 def _term(c, b: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
-    """A value as the type of its sum; a truth value counts 1."""
     if own == mask:
         one, zero = (widened(c, b, ir.Constant(ir.IntType(64), number), types.int64, kind) for number in (1, 0))
         return b.select(value, one, zero)
@@ -175,7 +172,6 @@ def is_fraction(kind: types.Type) -> bool:
 
 @intrinsic
 def add_values(context, sums, wanted, values):
-    """Return the sums with the values added, in the lanes that are wanted."""
     kind, kinds = sums.dtype, values_of(values)
     if not is_fraction(kind) and any(map(is_fraction, kinds)):
         raise TypingError("a fraction does not fit a sum of whole numbers")

@@ -8,7 +8,7 @@ Format:
 
 Comment lines (`#`) describe the slowest frame, and each frame has a row. Its columns are number, tick, steps,
 milliseconds of the frame, of each stage and outside all stages, counters, notes, the cause of a long frame, and
-`slowest`: 1 for the slowest frame. Times are the shortest decimals that read as the same float32.
+`slowest` (1 or 0).
 """
 
 from __future__ import annotations
@@ -59,7 +59,6 @@ class Frames(NamedTuple):
 
     @classmethod
     def last(cls, profile: Profile, count: int) -> Frames:
-        """Return a copy of the last so many of a profile."""
         stages = {stage: profile.stage_ms(stage, count).copy() for stage in profile.stages}
         return cls(profile.frames - count, profile.frame_ms(count).copy(), {**stages, OTHER: profile.other_ms(count)})
 
@@ -80,7 +79,6 @@ class Frames(NamedTuple):
         return np.where(self.frame_ms > LONG * usual[0], worst, "").tolist()
 
     def long_frames(self) -> dict[str, int]:
-        """Long frames by cause."""
         return dict(Counter(filter(None, self.causes())).most_common())
 
 
@@ -221,7 +219,6 @@ def to_csv(frames: Frames, records: list[FrameRecord]) -> str:
 
 
 def about_slowest(frames: Frames, records: list[FrameRecord]) -> list[str]:
-    """Lines about the slowest frame, compared with the median of each number."""
     at, record = frames.slowest, records[frames.slowest]
     stages = (f"{stage} {excess_ms:+.2f} ({ms:.2f})" for stage, excess_ms, ms in stages_by_excess(frames)
               if round(excess_ms, 2) > 0)

@@ -49,12 +49,10 @@ class ShutdownRequest:
         self._since = math.inf
 
     def ask(self) -> None:
-        """End because a user quits."""
         if not self.asked:
             self.asked, self._since = True, time.monotonic()
 
     def interrupt(self, number: int) -> None:
-        """End because of a signal."""
         self.ask()
         if not self.interrupted:
             self.interrupted, self.code = True, 128 + number

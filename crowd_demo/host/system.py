@@ -49,7 +49,6 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Return whether a job is running or waiting."""
         return not self._is_done()
 
     def _work(self) -> None:
@@ -58,7 +57,6 @@ class Worker:
 
 
 def carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
-    """Run the job, and set the future's result or exception."""
     try:
         result = job()
     except BaseException as error:  # whatever it is, the main thread has to know

@@ -108,7 +108,6 @@ class ThreeCrowds:
 
     @property
     def present(self) -> Simulation:
-        """The crowd with the present techniques, once it is built."""
         return self.variants[PRESENT].sim
 
     def options(self, others: Values) -> Optimizations:
@@ -205,7 +204,6 @@ class _OfTechniques:
 
     def _compared(self, crowds: ThreeCrowds, path: str, other: Value, label: str = "", done: float = 0.0,
                   share: float = 1.0) -> Generator[Slice, None, Versus]:
-        """Compare a technique's present value with another one."""
         others = {path: other}
         for text in self._compile_for(crowds.options(others)):
             yield Slice(f"{label}{text}", done)
@@ -264,7 +262,6 @@ class Measurement(_OfTechniques):
         return {**stage, "step": found.step, "frame": found.frame}
 
     def table(self) -> TextTable:
-        """A row for each comparison."""
         return TextTable(("ms", hud_word(self.value), hud_word(self.other), "buys", "95%"),
                          [(name, *found.cells()) for name, found in self.comparisons().items()])
 

@@ -56,8 +56,6 @@ class Variant(Protocol[Outcome_co]):
 
 
 class TimedBlock(NamedTuple):
-    """What was measured in a block of steps."""
-
     steps: int
     times_ms: Mapping[str, Floats]  # by stage, float32[steps], 0 where it did not run; stages add up to the whole step
     counters: Sequence[Mapping[str, float]] = ()  # after each step

@@ -4,13 +4,13 @@ window, and records them as JSON.
 
 Format:
 
-JSON, written by `--report` of `sweep`, `ablate`, `largest`, `validate` and others. All records begin with `version`
-(of the format: it grows when a field goes or changes its meaning), `kind`, `versions` and `machine`. A variant has
-`step_ms`, `stages_ms`, `counters` and `state_hash`. For the step and each stage it has an estimate: `ms`, `ratio` and
-`noise`, each `{value, low, high}` with null for an unknown value, and `verdict`: `faster`, `slower`, `no difference`
-or `unknown`. In `measurement` and `ablation` `ms` is the time with the current value. The `other` value is compared with
-it for the `step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). In `sweep` and
-`measurement` `why` has figures of a stage. Experiments have `complete`: false if stopped early.
+JSON of `--report` of `sweep`, `ablate`, `largest`, `validate` and others. All begin with `version` (of the format: it grows
+when a field goes or changes its meaning), `kind`, `versions` and `machine`. A variant has `step_ms`, `stages_ms`,
+`counters` and `state_hash`. The step and each stage have an estimate: `ms`, `ratio` and `noise`, each
+`{value, low, high}` with null for unknown, and `verdict`: `faster`, `slower`, `no difference` or `unknown`. In
+`measurement` and `ablation` `ms` is the time with the current value. The `other` value is compared with it for the
+`step`, the `frame` and the technique's `stage` (null unless it ran in all crowds). In `sweep` and `measurement` `why` has
+figures of a stage. `complete` is false if stopped early.
 """
 
 from __future__ import annotations
@@ -122,7 +122,6 @@ def figure_text(number: float | None) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """A table of Markdown; the first row has the heads."""
     head, *others = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *others))
 

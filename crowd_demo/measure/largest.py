@@ -50,8 +50,6 @@ HOW_TO_READ = (f"The largest crowd whose median frame takes at most {LIMIT_MS:.1
 
 
 class Measured(NamedTuple):
-    """Milliseconds with so many agents."""
-
     agents: int
     step: Interval
     draw: Interval

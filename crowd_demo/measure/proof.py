@@ -59,8 +59,6 @@ class Finding(NamedTuple):
 
 
 class ProofInParts:
-    """`finding` grows while `parts` goes on."""
-
     def __init__(self, sim: Simulation, old: Values, new: Values, doing: str) -> None:
         self.finding = Finding("running", doing)
         self._sim, self._values = sim, (old, new)

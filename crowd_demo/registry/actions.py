@@ -14,8 +14,6 @@ OFTEN_S, SLOWLY_S = 0.06, 0.2  # between repetitions; slowly where a few steps l
 
 
 class ActionEntry(NamedTuple):
-    """The keys of an action, the method that it calls, and where it is listed."""
-
     keys: tuple[str, ...]  # by default
     what: str
     do: Call

@@ -59,7 +59,6 @@ def _not_moved(situation: Situation) -> str:
 
 
 def _without(technique: str, why: str) -> Callable[[Situation], str]:
-    """Inactive where the behaviour does not have that technique."""
     return lambda situation: "" if technique in situation.behaviour else why
 
 
@@ -76,7 +75,7 @@ OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
     OverlayEntry("show_fundamental", "speed against density, with the curve by which people walk: the fundamental diagram",
                  f"{_OVERLAYS}.walking:draw_fundamental",
                  inactive=_without("avoidance", "the curve is one of people"), on_ground=True),
-    OverlayEntry("show_turns", "bands and agents that were due in this step, where avoidance is staggered",
+    OverlayEntry("show_due", "bands and agents that were due in this step, where avoidance is staggered",
                  f"{_OVERLAYS}.agents:draw_updates", on_ground=True,
                  inactive=lambda situation: "all agents are updated in every step"
                  if situation.get("stagger.avoidance") == 1 else ""),
@@ -135,7 +134,7 @@ OWN_COLOURS: tuple[ColourEntry, ...] = (
     ColourEntry("memory", "each agent's place in memory: smooth when sorted, confetti when not",
                 "crowd_demo.render.colours.modes:MemoryColours"),
     ColourEntry("age", "steps since each agent's last update", "crowd_demo.render.colours.modes:AgeColours"),
-    ColourEntry("turn", "steps until each agent's next update", "crowd_demo.render.colours.modes:TurnColours"),
+    ColourEntry("due", "steps until each agent's next update", "crowd_demo.render.colours.modes:DueColours"),
     ColourEntry("worker", "the worker thread that moves each agent",
                 "crowd_demo.render.colours.modes:WorkerColours"),
     ColourEntry("cell", "the cells of the grid, as a chessboard", "crowd_demo.render.colours.modes:CellColours"),

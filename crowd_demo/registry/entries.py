@@ -38,8 +38,6 @@ class Must(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The numbers that a technique may have."""
-
     kind: type[int] | type[float]
     low: float
     high: float
@@ -125,30 +123,28 @@ KINDS = (EXACT, APPROXIMATE, MODEL)  # later ones change more
 class Technique:
     """One switch. `path` leads to its value under `optimizations:` in the YAML.
 
-    The first choice is the baseline that the others improve upon, unless `off` names another one. If the baseline is
-    off, false or 0, the key toggles the technique, and Shift+key selects the next choice. Otherwise the key selects the
-    next choice, and Shift+key the previous one.
+    The first choice is the baseline that the others improve upon, unless `off` names another one.
     """
 
-    path: Keys  # where its value is; a stage reads it by `world.options.get(path)`
-    choices: Choices  # the first one is the baseline
+    path: Keys  # a stage reads its value by `world.options.get(path)`
+    choices: Choices  # its values
     default: Value  # one of them
     kind: Kind = EXACT  # or APPROXIMATE, or MODEL
     label: Name = ""  # its name in the window
     why: Text = ""  # its tooltip
-    stage: Text = ""  # the stage whose time it changes most
+    stage: Text = ""  # whose time it changes most
     key: Text = ""  # on the keyboard
     group: Group = NO_GROUP  # where it is listed
-    watch: Text = ""  # readings to look at when it is switched
+    watch: Text = ""  # readings to look at
     source: Text = ""  # its publication
-    detail: bool = False  # belongs to the technique above it, and is indented
-    range: Numbers = None  # the numbers that are allowed; None: from the least to the greatest choice
+    detail: bool = False  # belongs to the technique above it
+    range: Numbers = None  # allowed numbers; None: from the least to the greatest choice
     auto: str = ""  # meaning of its choice `auto`: an attribute of the world, such as "grid.cell"
     off: Value | None = None  # the baseline, if that is not the first choice
     quick: Value | None = None  # an exact choice that compiles much sooner, for a first start
-    inactive: Decides = never  # True or `Unused` while it has no effect; a text names the effect that remains
+    inactive: Decides = never  # True or `Unused` while it has no effect; a text: the effect that remains
     approximate_if: tuple[tuple[str, Value], ...] = ()  # values that make an exact one approximate
-    moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
+    moves_memory: bool = False  # it changes the order of agents in memory, or of reads
 
     @property
     def baseline(self) -> Value:
@@ -194,7 +190,7 @@ class StageEntry(NamedTuple):
     """A stage of a step that a plugin adds, after the last stage named `after`."""
 
     code: Code  # a class with the methods of `sim.stage.Stage`, made without arguments
-    after: Text  # a stage such as `index`, `interaction`, `move`, or one of the behaviour's own
+    after: Text  # such as `index`, `interaction`, `move`
 
 
 class BehaviourEntry(NamedTuple):
@@ -208,13 +204,13 @@ class BehaviourEntry(NamedTuple):
 
 
 class OverlayEntry(NamedTuple):
-    """Something that is drawn over the picture, or on the ground; the action of the same name shows and hides it."""
+    """A drawing over the picture or on the ground; the action of the same name shows and hides it."""
 
     name: Key  # of the action
     why: Text  # its meaning
-    draw: Code  # a `render.overlays.base.Draw`, called with a sketch and the view
+    draw: Code  # a `render.overlays.base.Draw`
     key: Text = ""  # on the keyboard
-    inactive: Explains = nothing_left  # why there is nothing to draw now; "" if there is
+    inactive: Explains = nothing_left  # why there is nothing to draw now, or ""
     on_ground: bool = False  # agents are drawn over it
 
     @property
@@ -240,7 +236,7 @@ class MeasureEntry(NamedTuple):
 
     name: Key  # the column of the table
     why: Text  # its meaning
-    code: Code  # the function or class
+    code: Code
     unit: Text = ""  # such as 1/s
     fold: Fold = "mean"  # how the values of a run become one
     behaviours: tuple[str, ...] = ()  # those that have it; none: all
@@ -257,7 +253,7 @@ class Plugin(NamedTuple):
     colours: tuple[ColourEntry, ...] = ()  # choices of `scene.colours`
     stages: tuple[StageEntry, ...] = ()  # stages of a step
     measures: tuple[MeasureEntry, ...] = ()  # measures of `crowd-demo ensemble`
-    scenarios: Path | None = None  # a folder of configurations; `NAME.png` beside `NAME.yaml` is its picture
+    scenarios: Path | None = None  # a folder of configurations, with a `NAME.png` beside `NAME.yaml`
 
 
 def load(text: str) -> Any:

@@ -101,8 +101,7 @@ def _lanes_left(situation: Situation) -> str:
 BUILT_IN: tuple[Technique, ...] = (
     Technique(
         "neighbours", tuple(STRUCTURES), "sorted", EXACT, "neighbours",
-        "how neighbours are found: brute force, cell lists, a sorted grid, a grid in Z order, trees, or a smoothed field"
-        " instead of neighbours",
+        "how neighbours are found: brute force, cell lists, grids, trees, or a smoothed field instead",
         stage="interaction", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),
         moves_memory=True,
         watch="candidates and useful: the fewer candidates, the shorter is interaction. Index and query are the cost of the"
@@ -124,13 +123,13 @@ BUILT_IN: tuple[Technique, ...] = (
         source="cells as wide as the range of the interaction: Hockney and Eastwood 1981"),
     Technique(
         "leaf_size", (4, 8, 16, 32, 64, 128, 256), 32, EXACT, "leaf size",
-        "maximum agents in a leaf of a tree: small leaves mean many queries, large ones many candidates",
+        "maximum agents in a leaf: small leaves mean many queries, large ones many candidates",
         stage="query", key="l", group="search", inactive=_unused("leaf_size", OF_TREES), moves_memory=True,
         watch="query, which grows with small leaves, against candidates and interaction, which grow with large ones",
         source="kd-trees with buckets for leaves: Friedman, Bentley and Finkel 1977"),
     Technique(
         "rebuild", (1, 2, 4, 8, 16), 8, EXACT, "tree rebuilt",
-        "steps from one build of the box tree to the next, between which its boxes are refitted in each step",
+        "steps from one build of the box tree to the next, between which boxes are refitted",
         stage="index", key="u", group="search", range=Range(int, 1, 1000), moves_memory=True,
         inactive=_unused("rebuild", "needs neighbours aabb_tree"),
         watch="index falls while candidates hardly grow: refitted boxes stay good for many steps",
@@ -147,8 +146,7 @@ BUILT_IN: tuple[Technique, ...] = (
                " others 2008"),
     Technique(
         "avoidance", ("push", "anticipate", "slow_down"), "slow_down", MODEL, "avoidance",
-        "how people keep apart: pushed away by neighbours, stepping aside early, or also slowing down where there is"
-        " little room ahead",
+        "how people keep apart: pushed by neighbours, stepping aside early, or also slowing down",
         stage="interaction", key="h", group="people", inactive=_unused("avoidance", OF_PEOPLE),
         watch="zoom in: with push people run into each other and bounce, with anticipate they go around, with slow_down"
               " they queue behind each other. Interaction takes longer",
@@ -182,7 +180,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="lists renewed once a particle may have moved too far: Verlet 1967"),
     Technique(
         "curve", ("row", "morton", "hilbert"), "row", EXACT, "along a curve",
-        "the curve through the cells that gives the order of the sorted grid's agents in memory",
+        "the curve through the cells that orders the sorted grid's agents in memory",
         stage="reorder", key="o", group="memory", detail=True, inactive=_sorted_by_nothing, moves_memory=True,
         watch="near reads fall more slowly after a sort along a curve, but reorder and interaction take longer",
         source="Morton 1966, Hilbert 1891"),
@@ -245,7 +243,7 @@ BUILT_IN: tuple[Technique, ...] = (
         source="drawing back to front: Newell, Newell and Sancha 1972"),
     Technique(
         "blitter", ("pygame", "compiled"), "compiled", EXACT, "blitter",
-        "draw sprites and crates with pygame, or with compiled code that writes rows of pixels into the surface",
+        "draw sprites and crates with pygame, or with compiled code that writes pixels",
         stage="blit", key="9", group="drawing", quick="pygame",
         watch="blit and ground. The picture is identical, pixel by pixel",
         source="Python compiled by Numba: Lam, Pitrou and Seibert 2015"),

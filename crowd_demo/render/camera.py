@@ -18,8 +18,6 @@ FIT_MARGIN = 0.97
 
 
 class Rect(NamedTuple):
-    """A rectangle of the world, in world units."""
-
     left: float
     top: float
     right: float
@@ -130,7 +128,6 @@ class Camera:
         return band
 
     def view(self) -> View:
-        """Return the view for kernels, as float32 and int32."""
         left, top, _, _ = self.view_rect()
         width, height = self.size
         return View(np.float32(left), np.float32(top), np.float32(self.zoom), np.int32(width), np.int32(height))

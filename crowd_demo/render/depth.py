@@ -119,7 +119,6 @@ def scatter(worker: int, workers: int, slots: Ints, keys: Keys, part: Ints, coun
 
 @device
 def _insert(first: int, last: int, pile: Pile) -> None:
-    """Sort [first, last) by insertion."""
     for k in range(first + 1, last):
         key, slot = pile.keys[k], pile.slots[k]
         to = k

@@ -67,8 +67,6 @@ class DeviceLight(Protocol):
 
 
 class FrameInput(NamedTuple):
-    """The input of all stages that draw a frame."""
-
     workers: int
     options: Optimizations  # the techniques as they are now
     columns: Columns  # of the agents, by slot

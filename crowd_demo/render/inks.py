@@ -44,7 +44,6 @@ SHADOW = ink(BLACK, 96)  # of lines
 
 
 def scale_colour(share: float) -> RGB:
-    """The colour of a share between 0 and 1 on the scale."""
     at = min(max(share, 0.0), 1.0) * (len(SCALE) - 1)
     low = min(int(at), len(SCALE) - 2)
     red, green, blue = (round(a + (b - a) * (at - low)) for a, b in zip(SCALE[low], SCALE[low + 1], strict=True))

@@ -185,7 +185,6 @@ class Scene:
 
     @property
     def used(self) -> Used | None:
-        """What the last picture was drawn from."""
         if callable(self._used):
             self._used = self._used()
         return self._used

@@ -179,7 +179,6 @@ class Borders:
         self._widths = np.empty(count, np.int32)
 
     def pixels(self, corner: float, zoom: float) -> Ints:
-        """int32[count + 1], overwritten by the next call."""
         np.subtract(self._units, corner, out=self._scaled)
         np.multiply(self._scaled, zoom, out=self._scaled)
         self._pixels[:] = np.floor(self._scaled, out=self._scaled)
@@ -281,7 +280,6 @@ class TileLayer:
         return launch(surround, workers, frame, area, *self._around[1])
 
     def _area(self, width: int, height: int) -> CellRange:
-        """The pixels of the tiles that are drawn, as far as they are on the screen."""
         xs, ys, tiles = self._paving.xs, self._paving.ys, self._drawn
         left, right = max(int(xs[tiles.column0]), 0), min(int(xs[tiles.column1]), width)
         top, bottom = max(int(ys[tiles.row0]), 0), min(int(ys[tiles.row1]), height)

@@ -107,7 +107,6 @@ class Looks:
         return np.array([self._number(key) for key in found.tolist()], np.int16)[where.reshape(keys.shape)]
 
     def picture_of(self, number: int) -> int:
-        """The number of the same picture without fields."""
         return number if number < self._first else self._keys[number - self._first] & PICTURES
 
     def levels(self, numbers: list[int], field: int) -> Levels:

@@ -30,8 +30,6 @@ Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
 
 
 class Action(Protocol):
-    """Something done to a crowd from outside."""
-
     about: ClassVar[str] = ""
     lasts: ClassVar[bool] = False
 

@@ -48,7 +48,6 @@ class Counts:
         self.place(Line(*self._config.measure.line))
 
     def place(self, line: Line) -> None:
-        """Count another line, from now on."""
         self.line, self.both = line, np.zeros(2, np.int64)
         self.both_samples: Longs = np.zeros((0, 2), np.int64)
 
@@ -57,7 +56,6 @@ class Counts:
         return self.line[:2] != self.line[2:]
 
     def of_line(self, name: str) -> int:
-        """How often a line was crossed."""
         return int(self.passed[list(self._lines).index(name)])
 
     def remember(self, world: World) -> None:
@@ -69,7 +67,6 @@ class Counts:
         self._x[ids], self._y[ids] = columns.x[:count], columns.y[:count]
 
     def count(self, world: World) -> None:
-        """Add what has happened since `remember`."""
         columns, count = world.agents.view, world.agents.count
         ids, x, y = columns.id[:count], columns.x[:count], columns.y[:count]
         before_x, before_y = self._x[ids], self._y[ids]
@@ -154,7 +151,5 @@ class Remember(Stage):
 
 
 class CountCrossings(Remember):
-    """Count who has crossed the lines in this step."""
-
     def commit(self, world: World) -> None:
         self._counts.count(world)

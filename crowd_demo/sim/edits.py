@@ -363,7 +363,6 @@ def _standing_goals(actions: Iterable[Action], terrain: Terrain, kinds: Bytes) -
 
 
 def _standing_forces(actions: Iterable[Action]) -> Iterator[PutForce]:
-    """Yield the actions that put the forces that stay, with numbers from 0 on."""
     standing: dict[int, PutForce] = {}
     for change in actions:
         if isinstance(change, PutForce) and change.ticks == UNTIL_REMOVED:

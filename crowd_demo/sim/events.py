@@ -62,8 +62,6 @@ class Send(Action):
 
 
 class Events:
-    """A part of the state: which events have happened, and at which tick."""
-
     name = "events"
 
     def __init__(self, config: Config) -> None:

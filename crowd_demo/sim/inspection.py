@@ -35,8 +35,6 @@ USUAL = ("id", "x", "y", "vx", "vy", "avoidance_x", "avoidance_y", "next_update"
 
 
 class Around(NamedTuple):
-    """Where an agent looks."""
-
     where: str  # the cell or leaf that it is in, in words
     asked: bool  # whether candidates were looked for there in the last step
     own: Box | None  # that cell or leaf
@@ -46,7 +44,6 @@ class Around(NamedTuple):
 
 @device
 def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, found: Bytes) -> None:
-    """found[k] = 1 where candidates[k] is a neighbour."""
     me = observe(rules, columns, np.uintp(slot))
     for k in range(candidates.shape[0]):
         is_neighbour, _ = perceive(rules, me, observe(rules, columns, np.uintp(candidates[k])))
@@ -196,7 +193,6 @@ def _what_blocks(sim: Simulation, c: PeopleColumns, slot: int, near: Whole) -> s
 
 
 def facts_of(sim: Simulation, slot: int) -> Rows:
-    """Return what the agent in a slot is and where it is going."""
     columns = sim.agents.view
     kind, wanted = getattr(columns, "kind", None), getattr(columns, "speed", None)
     speed = float(np.hypot(columns.vx[slot], columns.vy[slot]))
@@ -292,19 +288,16 @@ def length_text(sim: Simulation, units: float) -> str:
 
 
 def size_text(sim: Simulation, width: float, height: float) -> str:
-    """Both sides of a rectangle."""
     return f"{metres(width):.1f} x {metres(height):.1f} m" if in_metres(sim) else f"{width:.0f} x {height:.0f} units"
 
 
 def speed_text(sim: Simulation, *units_a_second: float, joined: str = ", ", sign: str = "") -> str:
-    """A speed, or several with one unit."""
     if in_metres(sim):
         return joined.join(f"{metres(each):{sign}.2f}" for each in units_a_second) + " m/s"
     return joined.join(f"{each:{sign}.1f}" for each in units_a_second) + " units/s"
 
 
 def square_text(sim: Simulation, side: float) -> str:
-    """A square of that side."""
     length = metres(side)
     text = f"{length:.2g}" if length < 10 else f"{length:.0f}"
     return f"{text} x {text} m" if in_metres(sim) else f"{side:g} x {side:g} units"

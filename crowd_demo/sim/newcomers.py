@@ -138,7 +138,6 @@ class AgentLinks:
         self._sort_links()
 
     def tie_newcomers(self, ids: Ints) -> None:
-        """Link newcomers to their neighbours in the pattern, where these are alive."""
         if self.active:
             new = np.concatenate([self._pairs_of(ids, reach) for reach in reaches(self._config)]).astype(np.int32)
             self.ends = np.concatenate((self.ends, new))

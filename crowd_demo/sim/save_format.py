@@ -25,10 +25,7 @@ Format 1: little-endian, without padding.
 The header has `program` (version), `config`, `techniques` (path: value), `tick`, `names` of the columns,
 `map_digest`, `sorts`, `steps_since_sort`, `drift` and `history` (`[tick, action]`). `shapes` has name: shape in the
 order of the arrays. `parts` has, for each name, `values` and `arrays` (name: `[type, shape]`). An action is `{"name":
-"populate", ...}` with its fields.
-
-Everything is checked in this order: checksum, header (a closed schema), sizes of the arrays, ids, links, history,
-configuration, columns, tiles, and the map, which must be the same. A file of another format is refused with its number.
+"populate", ...}` with its fields. The map must be the same.
 """
 
 from __future__ import annotations
@@ -89,8 +86,6 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class PartHeader(BaseModel):
-    """A part of the state (store/state.py)."""
-
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
     values: dict[str, JsonValue]
@@ -140,7 +135,6 @@ def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
 
 
 def sealed(*parts: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
-    """Return the parts and their checksum."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     for part in parts:
         digest.update(part)

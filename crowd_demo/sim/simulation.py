@@ -233,7 +233,7 @@ class Simulation(World):
     def snapshot(self) -> Snapshot:
         """Return a copy of all that the next step depends on; unchanged arrays are shared with the last snapshot.
 
-        Costs little more than copying the columns. Gaps of removed agents are closed first.
+        Gaps of removed agents are closed first.
         """
         state = self.state()
         return state._replace(columns=state.columns.copy())
@@ -243,9 +243,9 @@ class Simulation(World):
         return self._snapshots.of(self, tuple(self.history))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot, of this simulation or of another one of the same configuration; techniques come along.
+        """Return to a snapshot of this configuration, with its techniques. The profile continues.
 
-        Only what differs is rebuilt. The profile continues. Raises ValueError for another configuration.
+        Only what differs is rebuilt. Raises ValueError for another configuration.
         """
         require("snapshot", snapshot, Snapshot)
         self._snapshots.restore(self, snapshot)

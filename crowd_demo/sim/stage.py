@@ -165,8 +165,6 @@ class CullingGrid(Stage):
 
 
 class Query(Stage):
-    """Find the candidates of each group of the structure."""
-
     name = "query"
 
     def wanted(self, world: World) -> bool:

@@ -69,7 +69,6 @@ def numbers_by_hand(history: Iterable[tuple[int, Action]], config: Config) -> di
 
 
 def tuned(world: World) -> TunedNumbers:
-    """Return the numbers that differ from the configuration's."""
     return cast(TunedNumbers, world.part(TunedNumbers))
 
 

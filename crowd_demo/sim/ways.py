@@ -224,7 +224,6 @@ class Ways:
         self._read(state)
 
     def count_in(self, state: PartState) -> int:
-        """Return how many destinations there are in a state."""
         return self._count(_goals(self._read(state).goals))
 
     def _read(self, state: PartState) -> WaysValues:
@@ -276,8 +275,6 @@ def _goals(listed: list[list[int]]) -> Goals:
 # --- which free tiles belong to which destination --------------------------------------------------------------------
 
 class Areas(NamedTuple):
-    """The areas of all destinations."""
-
     tiles: Ints  # their numbers, one area after the other and in reading order
     first: Ints  # [D + 1]: where each area begins in `tiles`
 
@@ -310,12 +307,10 @@ class Layout:
         return self.goals == goals and np.array_equal(self.walls.blocked, blocked)
 
     def launches(self, first: int, last: int) -> tuple[Launch, ...]:
-        """Return what claims the tiles of rows [first, last)."""
         return (launch(claim_tiles, self.walls, self._marks, self._points, self._radius_sq, self.targets, first, last),
                 launch(allow_steps, self.walls.blocked, self.steps, first, last))
 
     def finished(self) -> Layout:
-        """Claim what is left."""
         if self.claimed < len(self.targets):
             run(self.launches(self.claimed, len(self.targets)))
             self.claimed = len(self.targets)
@@ -323,7 +318,6 @@ class Layout:
 
     @property
     def bits(self) -> Bytes:
-        """The walls for a snapshot."""
         if self._bits is None:
             self._bits = np.packbits(self.walls.blocked)
         return self._bits

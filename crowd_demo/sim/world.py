@@ -170,7 +170,6 @@ class World:
 
     @property
     def searches_grid(self) -> bool:
-        """Return whether *interaction* searches the grid, with any structure."""
         return self.needs.nearest > 0 or self.neighbour_limit != "none"
 
     @property
@@ -190,7 +189,6 @@ class World:
 
     @property
     def schedule(self) -> UpdateSchedule:
-        """Which agents are due in this step."""
         stagger, walls = self.options.stagger, self.terrain.walls
         return update_schedule(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height),
                                self.needs.band)
@@ -218,7 +216,6 @@ class World:
     # --- neighbours, and the processor ---------------------------------------------------------------------------------
 
     def structure_of(self, name: str) -> type[Structure]:
-        """Return the neighbour structure of that name."""
         return self.behaviour.structures.get(name) or load(STRUCTURES[name])
 
     @property
@@ -356,7 +353,6 @@ class World:
         self._follow_walls()
 
     def paint_walls(self, runs: Iterable[Run], wall: bool) -> None:
-        """The same on the tiles of runs."""
         self.terrain.paint(self.terrain.mask_of(runs), wall)
         self._follow_walls()
 

@@ -152,8 +152,8 @@ class SpriteSheet:
     """Frames of a picture: a surface, or the path of a file.
 
     `frames` are (columns, rows) of equal cells, numbered row by row, or a list of rectangles (left, top, width,
-    height). Each frame is trimmed to its visible pixels, whose alpha is premultiplied. `count` is the number of
-    frames. Raises ValueError for frames that are not in the picture.
+    height). Alpha is premultiplied. `count` is the number of frames. Raises ValueError for frames that are not in the
+    picture.
     """
 
     def __init__(self, picture: pygame.Surface | str | Path,
@@ -200,9 +200,9 @@ def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: Array
     """Draw frame[k] of a sheet with its left upper corner at (x[k], y[k]), for all k from first to last.
 
     x and y are numbers[n] of any type, rounded down to whole pixels; `frame` is whole numbers[n], or one for all.
-    `order` lists what is drawn, back to front: `np.argsort(y)`. The screen is any surface of 32 bits per pixel; its
-    clipping rectangle is kept. Pixels are those of pygame's BLEND_PREMULTIPLIED, for any number of threads. O(n +
-    visible rows). Raises ValueError that names the first element that is wrong.
+    `order` is back to front: `np.argsort(y)`. The screen is any surface of 32 bits per pixel, with its clipping
+    rectangle. Pixels are those of pygame's BLEND_PREMULTIPLIED, for any number of threads. Raises ValueError that
+    names the first element that is wrong.
     """
     pixels = sheet.pixels_for(screen)
     clip = screen.get_clip()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -23,21 +22,6 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.host.streams import STDOUT
 from crowd_demo.sim.simulation import Simulation
 
-INTERRUPTED = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in its background ignore it
-os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
-from crowd_demo.app import loop
-from crowd_demo.cli import main
-
-class Told(loop.Loop):
-    def run(self):
-        print("running", flush=True)
-        super().run()
-
-loop.Loop = Told
-sys.exit(main(["--config", "1k", "--set", "map=null", "--headless", "--frames", "1000000000"]))
-"""
 SMALL = ["agents=300", "map=null", "window.width=320", "window.height=180"]
 
 
@@ -156,18 +140,6 @@ def test_without_a_display_there_is_one_line_and_code_3(more: dict[str, str]) ->
     done = subprocess.run(command(), capture_output=True, encoding="utf-8", env=env)
     assert done.returncode == 3 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "--headless" in done.stderr
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_is_130() -> None:
-    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        try:
-            assert process.stdout and process.stdout.readline() == b"running\n"
-            process.send_signal(signal.SIGINT)
-            assert process.wait(60) == 130
-            assert process.stderr and process.stderr.read() == b""
-        finally:
-            process.kill()
 
 
 def test_the_window_opens_before_the_compiler_is_imported() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,13 +16,16 @@ import pygame
 import pytest
 from driven import Driven, without_progress
 
+from crowd_demo.app import main
 from crowd_demo.app.crowd.crowd_controls import agents_of
 from crowd_demo.app.dialogs.dialog import Question
+from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_configs
+from crowd_demo.host.streams import STDOUT
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, no_effect
@@ -258,20 +260,15 @@ def test_one_entry_adds_an_action_to_keys_lists_schema_help_and_menu() -> None:
 
 # --- Every shipped configuration runs as its user would run it -------------------------------------------------------
 
-ROOT = Path(__file__).parent.parent.parent
-
-
 @pytest.mark.parametrize("name", list(list_configs()))
-def test_a_few_frames_of_each_configuration(name: str, tmp_path: Path) -> None:
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "crowd_demo", "--config", f"{name}.yaml", "--headless", "--frames", "3", "--report", "-"]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, encoding="utf-8")
-    assert (done.returncode, without_progress(done.stderr)) == (0, "")
-    report = json.loads(done.stdout)
-    assert report["frames"] == 3 and len(report["state_hash"]) == 32
+def test_a_few_frames_of_each_configuration(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    config = load_config(f"{name}.yaml")
+    assert main.run(config, RunOptions(headless=True, frames=3, report=STDOUT)) == 0
+    told = capsys.readouterr()
+    report = json.loads(told.out)
+    assert without_progress(told.err) == "" and report["frames"] == 3 and len(report["state_hash"]) == 32
     assert report["counters"]["visible"] > 0
-    if not load_config(name).life.births_per_s:
-        assert report["agents"] == load_config(name).agents
+    assert config.life.births_per_s or report["agents"] == config.agents
 
 
 # --- Esc closes what is open, then asks once; what answers, and what never asks --------------------------------------

@@ -69,7 +69,7 @@ def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: 
         assert (status.legend is None) == (program.seeing.colours == "looks")
         assert not any(text.startswith("colours: ") for text in status.notices), "the legend says so"
         driven.press("q")
-    assert seen == telling and program.seeing.colours == "looks" and {"state", "age", "turn", "cell"} <= set(seen)
+    assert seen == telling and program.seeing.colours == "looks" and {"state", "age", "due", "cell"} <= set(seen)
     driven.press("q", pygame.KMOD_SHIFT)
     assert program.seeing.colours == telling[-1]
     driven.press("y")

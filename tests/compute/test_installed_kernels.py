@@ -182,6 +182,7 @@ def contents(root: Path) -> dict[Path, str]:
 
 
 @here
+@pytest.mark.slow
 def test_a_distribution_installed_elsewhere_is_used_and_gives_the_same_crowd(wheel: Path, tmp_path: Path) -> None:
     site, small = tmp_path / "site", wheel.parent / "small.yaml"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile", "--target", site,
@@ -204,6 +205,7 @@ def test_a_distribution_installed_elsewhere_is_used_and_gives_the_same_crowd(whe
 
 
 @here
+@pytest.mark.slow
 def test_a_distribution_pins_what_its_kernels_depend_on(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = (archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))

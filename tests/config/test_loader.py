@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crowd_demo import Config, ConfigError, load_config
 from crowd_demo.config.keys import keys_of
-from crowd_demo.config.reading import quiet_libraries
+from crowd_demo.config.memory import quiet_libraries
 from crowd_demo.config.yaml12 import UnreadableError, dump, read, read_file, scalar
 from crowd_demo.registry.built_in import BEHAVIOURS
 
@@ -243,7 +243,7 @@ def test_what_is_written_inside_is_hidden_and_outside_is_not(capfd: pytest.Captu
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes standard error")
 def test_a_closed_standard_error_does_no_harm() -> None:
-    code = "from crowd_demo.config.reading import quiet_libraries\nwith quiet_libraries(): pass\nprint('fine')"
+    code = "from crowd_demo.config.memory import quiet_libraries\nwith quiet_libraries(): pass\nprint('fine')"
     done = subprocess.run(["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code], stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"fine\n"
 

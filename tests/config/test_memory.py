@@ -9,8 +9,7 @@ import pytest
 
 from crowd_demo import ConfigError, load_config
 from crowd_demo.config import memory
-from crowd_demo.config.memory import MB, available_bytes, needed_bytes
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import MB, available_bytes, needed_bytes, read_bounded
 from crowd_demo.config.tour import load_tour
 
 pytestmark = pytest.mark.quick

@@ -168,11 +168,21 @@ def test_both_pages_lead_there() -> None:
         assert "how_people_walk.md#what-the-model-cannot-do" in page.read_text("utf-8")
 
 
+# --- figures of docs/findings.md have their runs -----------------------------------------------------------------------
+
+@pytest.mark.quick
+def test_figures_of_the_findings_have_date_and_commit() -> None:
+    sections = re.split(r"^(?=##)", (DOCS / "findings.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    measured = [text for text in sections if re.search(r"\d (ms|ns)\b|\d%|\d times", text)]
+    assert len(measured) > 10
+    assert [text.splitlines()[0] for text in measured if not re.search(r"<!-- 20\d\d-\d\d-\d\d [0-9a-f]{7,8}\b", text)] == []
+
+
 # --- each picture of the docs is on some page ------------------------------------------------------------------------
 
 @pytest.mark.quick
 @pytest.mark.skipif(not (ROOT / "docs/pictures").is_dir(), reason="a source archive has no pictures of the pages")
 def test_each_picture_is_shown_by_a_page() -> None:
     pages = "".join(page.read_text("utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-    pictures = [path for path in (ROOT / "docs/pictures").rglob("*") if path.suffix in (".png", ".jpg")]
+    pictures = [path for path in (ROOT / "docs/pictures").rglob("*") if path.suffix in (".png", ".jpg", ".svg")]
     assert pictures and [path.name for path in pictures if f"/{path.name})" not in pages] == []

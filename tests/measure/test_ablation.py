@@ -199,16 +199,6 @@ def found_against(crowds: ThreeCrowds, **others: Any) -> Versus:
             return end.value
 
 
-@pytest.mark.parametrize("kind", [CROWD, FLOCK])
-def test_exact_techniques_give_the_same_crowd(kind: dict[str, Any]) -> None:
-    crowds = crowds_of(simulation(**{**kind, **SMALL}))
-    for others in ({"neighbours": "none"}, {"simd": False}, {"reorder__when": "off"}, {"threads": 1}):
-        found = found_against(crowds, **others)
-        assert found.crowd == "same" and found.steps == 6
-        assert found.step == found.frame, "there is no picture"
-        assert found.step.a.value > 0 and found.step.ratio.value > 0 and found.step.ratio.known
-
-
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:
     crowds = crowds_of(simulation(**{**CROWD, **SMALL}))
     assert found_against(crowds, stagger__avoidance=1).crowd == "approximate"

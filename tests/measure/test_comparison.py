@@ -79,13 +79,6 @@ def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
 
 
 @pytest.mark.quick
-def test_a_stage_that_first_ran_late_counts_for_its_share() -> None:
-    late = [TimedBlock(2, {"interaction": np.array([1, 1], np.float32)}),
-            TimedBlock(2, {"interaction": np.array([1, 1], np.float32), "sort": np.array([4, 0], np.float32)})]
-    assert compare({"a": late}, {"a": ""}, "a", "a")["a"].stages_ms == {"interaction": 1, "sort": 1}
-
-
-@pytest.mark.quick
 def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
     rng = np.random.default_rng(4)
 
@@ -116,21 +109,6 @@ def test_counters_are_of_all_steps() -> None:
     assert counters_of(log) == {"due": 2, "candidates_per_agent": 5, "registers": 1.5, "sorts": 2, "found_max": 5}
     assert counters_of([{"due": 0.0, "candidates_per_agent": 0.0}]) == {"due": 0, "candidates_per_agent": 0}
     assert counters_of([]) == {}
-
-
-def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
-    variants = {"base": CrowdVariant(simulation(**FLOCK)), "again": CrowdVariant(simulation(**FLOCK)),
-            "brute": CrowdVariant(simulation(**FLOCK, optimizations__neighbours="none"))}
-    measured = result_of(interleave(variants, [2] * 3, warm_up=2))
-    stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
-    found = compare(stages, {name: variant.sim.state_hash() for name, variant in variants.items()}, "base", "again")
-    alone = simulation(**FLOCK, steps=8)
-    assert all(result.state_hash == alone.state_hash() for result in found.values())
-    base, brute = found["base"], found["brute"]
-    assert base.counters["neighbours_per_agent"] == brute.counters["neighbours_per_agent"] > 0
-    assert brute.counters["candidates_per_agent"] == 500 > base.counters["candidates_per_agent"]
-    assert {"interaction", "move", "other"} < set(base.stages)
-    assert all(len(block.counters) == block.steps == 2 for block in stages["base"])
 
 
 def test_a_picture_after_each_step_is_measured_too() -> None:

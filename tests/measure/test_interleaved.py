@@ -89,13 +89,6 @@ def test_few_turns_have_an_interval_that_holds_the_truth(turns: int) -> None:
     assert sum(effect.ratio.low <= 2 <= effect.ratio.high for effect in found) >= 190
 
 
-def test_a_stage_that_only_one_has_has_times_and_no_factor() -> None:
-    reorder = turns_of(MadeUp(1), MadeUp(1, sort_every=1)).effect("reorder")
-    assert (reorder.a.value, reorder.b.value) == (0, 6) and reorder.verdict == "unknown"
-    reorder = turns_of(MadeUp(1, sort_every=1), MadeUp(1)).effect("reorder")
-    assert (reorder.a.value, reorder.b.value) == (6, 0) and reorder.verdict == "unknown"
-
-
 def test_a_stage_is_compared_in_the_turns_alone_in_which_all_blocks_ran_it() -> None:
     """In the others its cost is an average, the same in each: an interval of them would have no width."""
     seldom = turns_of(MadeUp(1, sort_every=60), MadeUp(1, sort_every=61, seed=1), turns=20)

@@ -47,13 +47,6 @@ def test_zoom_has_ends(camera, factor):
     assert camera.least_zoom <= camera.zoom <= MAX_ZOOM
 
 
-@given(worlds, sizes)
-def test_fit_shows_the_whole_world(world, size):
-    view = Camera(world, size).view_rect()
-    if Camera(world, size).zoom < MAX_ZOOM:
-        assert view.left <= 0 and view.top <= 0 and view.right >= world[0] and view.bottom >= world[1]
-
-
 docks = st.builds(Docked, st.integers(0, 300), st.integers(0, 60), st.integers(0, 300), st.integers(0, 60))
 
 
@@ -84,13 +77,3 @@ def test_a_fitted_world_fits_a_window_of_another_size_too_until_the_view_is_move
     zoom = camera.zoom
     camera.resize((1280, 720))
     assert camera.zoom == zoom
-
-
-def test_panning_moves_by_pixels_and_resizing_keeps_the_place():
-    camera = Camera((1000, 1000), (100, 50))
-    camera.look_at(500, 500, 2.0)
-    camera.pan(20, -10)
-    assert (camera.x, camera.y) == (510, 495)
-    camera.resize((200, 100))
-    assert camera.view_rect() == Rect(460, 470, 560, 520)
-    assert list(camera.view()[2:]) == [2.0, 200, 100]

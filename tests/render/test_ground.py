@@ -64,14 +64,6 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
     assert np.array_equal(paved, frame), "and the top byte is 0, below every dot"
 
 
-@given(camera=cameras(), frozen=cameras(), workers=st.integers(1, 3))
-def test_a_frozen_view_culls_the_same_tiles_by_test_and_by_range(tile_set, camera, frozen, workers):
-    ground = grounds.TileLayer(tile_set, marks=True)
-    pictures = [picture(ground, how, blitter, camera, frozen.view_rect(), workers)
-                for how in ("agents", "grid") for blitter in ("pygame", "compiled")]
-    assert all(np.array_equal(pictures[0], other) for other in pictures)
-
-
 def test_only_the_range_in_view_is_visited(tile_set):
     ground, camera = grounds.TileLayer(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
     camera.look_at(90, 70, 2.0)  # shows x from 74 to 106 and y from 58 to 82
@@ -155,18 +147,6 @@ def test_large_pictures_are_made_when_their_tiles_are_first_drawn(assets, how):
             red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
             assert np.array_equal(drawn.pictures[number], red << 16 | green << 8 | blue)
     assert how == "off" or len(seen) < len(used)
-
-
-@pytest.mark.parametrize("rows", [1, 7, 144, 1000])
-def test_each_row_of_a_sky_has_its_picture_and_walls_have_theirs(assets, rows):
-    sky = tiles.TileSet(assets, load_manifest(assets)["tiles"], "dusk", rows)
-    kinds = np.full((rows, 3), tiles.FLOOR, np.uint8)
-    kinds[:, 2] = tiles.WALL
-    numbers = sky.numbers(kinds, np.full((rows, 3), -1, np.int16)).astype(int)
-    assert (np.diff(numbers[:, 0]) >= 0).all() and numbers[0, 0] == tiles.ON_GROUND
-    assert numbers[-1, 0] < tiles.ON_GROUND + tiles.MAX_ROWS
-    assert len(set(numbers[:, 0])) == min(rows, tiles.MAX_ROWS)
-    assert np.array_equal(numbers[:, 2], tiles.tile_numbers(kinds, np.full((rows, 3), -1, np.int16))[:, 2])
 
 
 @pytest.mark.quick

@@ -143,23 +143,6 @@ def test_culling_never_shows_anywhere(scene, zoom, x, y, alpha):
     assert len(drawn) == 1, "cells may not lose even an agent whose sprite barely misses the screen"
 
 
-def test_without_an_order_crates_lie_as_they_come_by_either_blitter(assets):
-    sim = Simulation("crates")
-    scene = scene_of(sim, assets)
-    for zoom in (0.1, 1.3):
-        pictures = []
-        for blitter, workers in product(("pygame", "compiled"), (1, 3)):
-            sim.workers = workers
-            pictures.append(picture(scene, camera(zoom), cull="agents", depth="off", blitter=blitter))
-        assert all(np.array_equal(pictures[0], other) for other in pictures)
-
-
-def test_a_scene_leaves_the_simulation_as_it_was(scene):
-    before = {name: column.copy() for name, column in vars(scene.sim.agents.view).items()}
-    list(everything(scene, camera(1.0)))
-    assert all(np.array_equal(before[name], column) for name, column in vars(scene.sim.agents.view).items())
-
-
 def test_a_scene_reads_a_grid_that_is_fresh_and_makes_none(scene, monkeypatch):
     monkeypatch.setattr(scene.sim.grid, "fresh", False)
     picture(scene, camera(1.0), cull="agents")

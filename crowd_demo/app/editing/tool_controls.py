@@ -296,7 +296,6 @@ class Undo:
 
     @property
     def present(self) -> Entries:
-        """Those of the present tick."""
         tick, known = self._crowd.sim.tick, self._crowd.timeline.entries
         return next(entries for at, entries in reversed(known.items()) if at <= tick)
 
@@ -356,7 +355,6 @@ class Undo:
         self._notices.add(f"done again: {again.what}", "undo")
 
     def _take_back(self, entry: Entry) -> Entry:
-        """Apply the actions of an entry; return the one that takes them back."""
         left, back = list(entry.inverses), list[Action]()
         while left:
             action, sim = left.pop(0), self._crowd.sim

@@ -14,8 +14,8 @@ from typing import NoReturn
 
 import pygame
 
+from crowd_demo.config.memory import quiet_libraries
 from crowd_demo.config.model import WindowSettings
-from crowd_demo.config.reading import quiet_libraries
 from crowd_demo.host.files import write_file
 
 DEPTH = 32  # bits a pixel: what the compiled blitter writes

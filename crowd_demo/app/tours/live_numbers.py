@@ -224,7 +224,6 @@ class Guess:
 
     @property
     def value(self) -> float | None:
-        """The number; None as long as there is none."""
         return float(self.typed) if self.typed.strip(".") else None
 
     def type(self, key: str) -> bool:

@@ -379,7 +379,6 @@ class TourPlayer:
 
     @property
     def question(self) -> str:
-        """The question, as it was asked."""
         return self._filled(self.page.question, self._number - self.page.is_answer)
 
     def _filled(self, text: str, page: int) -> str:
@@ -410,7 +409,6 @@ class Guide:
 
     @property
     def tour(self) -> TourPlayer | None:
-        """The one under way."""
         return self.latest if self.latest and not self.latest.over else None
 
     def begin(self, name: str, program: Guided, opened: bool = False) -> None:

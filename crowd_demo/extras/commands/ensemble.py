@@ -159,7 +159,7 @@ run has a row without an error, none failed now, and none that was made twice ha
         *crowd_options(),
         option("--seeds", metavar="1-100|1,2,5", default="1", help="a run with each (default: %(default)s)"),
         option("--vary", metavar="KEY.PATH=VALUE,VALUE", action="append", default=[],
-               help="a run with each value; several options make all combinations"),
+               help="a run with each value; repeated: all combinations"),
         option("--steps", metavar="N", type=count, default=600, help="steps of each run (default: %(default)s)"),
         option("--every", metavar="K", type=count, help="steps between two measurements (default: 10)"),
         option("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
@@ -167,9 +167,9 @@ run has a row without an error, none failed now, and none that was made twice ha
         option("--out", metavar="DIR", type=file_path, required=True, help="output folder; an existing one is resumed"),
         OptionGroup(exclusive=True, options=[
             option("--workers", metavar="N", type=count,
-                   help="processes of this machine (default: one per core, as far as they fit into memory)"),
+                   help="processes of this machine (default: one per core if memory suffices)"),
             option("--scheduler", metavar="ADDRESS", type=address,
                    help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")]),
-        option("--again", action="store_true", help="make all runs once more, and compare their state hashes"),
-        option("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)"),
-        option("--dry-run", action="store_true", help="only estimate the number of runs, their time and memory")])
+        option("--again", action="store_true", help="make all runs again, and compare their state hashes"),
+        option("--plot", action="store_true", help="also draw measures against varied settings (matplotlib)"),
+        option("--dry-run", action="store_true", help="only estimate runs, time and memory")])

@@ -16,6 +16,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from crowd_demo.cli.arguments import (
+    SET,
     Command,
     OptionGroup,
     collected,
@@ -182,19 +183,18 @@ but .csv.""",
         option("file", metavar="FILE", type=file_path, nargs="?", help="its suffix selects the format: " + SUFFIXES_TEXT),
         option("--seconds", metavar="S", type=seconds, help="simulated seconds to run a save or a configuration"),
         option("--from", metavar="S", type=moment, default=0.0, dest="start_s",
-               help="start time after the source's beginning, in seconds (default: 0)"),
+               help="start time in seconds (default: 0)"),
         option("--to", metavar="S", type=seconds, dest="end_s", help="end time (default: the end)"),
         option("--fps", metavar="N", type=frame_rate,
-               help="frames per second, which must divide the steps per second (default: 10, for pictures 20, or less)"),
+               help="frames per second, a divisor of the steps per second (default: 10, for pictures 20, or less)"),
         option("--units", choices=("m", "world"), default="m", help="metres, or the crowd's own units (default: %(default)s)"),
-        option("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's"),
-        option("--agents", metavar="N", help="size of the crowd of a configuration"),
+        SET, option("--agents", metavar="N", help="size of the crowd"),
         OptionGroup([
             option("--size", metavar="WxH", type=size, help="pixels of a picture (default: 640x360)"),
             option("--view", metavar="[S:]X,Y,ZOOM", type=view, action="append", default=[],
-                   help="camera at a point in world units, with pixels per unit; with several the camera moves from one"
+                   help="camera at a point in world units, with pixels per unit; repeated, it moves from one"
                         " to the next, and arrives after S seconds (default: the configuration's view)"),
             option("--follow", metavar="ID[,ZOOM]", type=followed, help="the camera follows the agent with that id"),
-            option("--hud", action="store_true", help="with title, time, number of agents, and what colours mean"),
+            option("--hud", action="store_true", help="with title, time, number of agents, and legend"),
             option("--card", action="store_true", help="four seconds at the end with the command that repeats the run"),
         ], "pictures that move")])

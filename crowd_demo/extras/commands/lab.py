@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Self
 
 from crowd_demo.cli.arguments import (
     EXPERIMENTS,
-    NO_TABLE,
     Command,
     collected,
     count,
@@ -24,7 +23,6 @@ from crowd_demo.cli.arguments import (
     found,
     option,
     refuse,
-    report_option,
     tick,
 )
 from crowd_demo.config.memory import AGENT, shortage
@@ -138,10 +136,10 @@ default is always measured, and twice. The exit code is 1 if exact values gave d
 and other models may.""",
     options=[
         *crowd_options(),
-        option("path", metavar="PATH", help="technique of the registry, such as cell_size or reorder.every"),
+        option("path", metavar="PATH", help="technique, such as cell_size or reorder.every"),
         option("values", metavar="VALUE", nargs="*", default=[], help="legal values (default: its choices)"),
         option("--steps", metavar="N", type=count, default=120, help="timed steps of each value (default: %(default)s)"),
-        report_option(f"all that was measured{NO_TABLE}")])
+        MEASURED])
 
 FLOCKS = Command(
     _flocks, _read_flocks, in_thread=True, about="""\
@@ -150,7 +148,7 @@ sharp the edges of flocks are, and how often flocks come apart and together. It 
 """, options=[
         *crowd_options("murmuration"),
         option("--steps", metavar="N", type=count, default=10_000, help="number of steps (default: %(default)s)"),
-        report_option(f"all samples{NO_TABLE}")])
+        MEASURED])
 
 MOTION = Command(
     _motion, _read_motion, in_thread=True, about="""\
@@ -160,7 +158,7 @@ the share that is stuck. The crowd is stepped for 26 seconds of its own time mor
         *crowd_options(),
         option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
         option("--at-once", action="store_true", help="measure one second only"),
-        option("--flow", action="store_true", help="flow instead: people who hardly move, arrivals and the busiest gaps,"
+        option("--flow", action="store_true", help="people who hardly move, arrivals and the busiest gaps instead,"
                " after 4,000 and 12,000 steps"),
         MEASURED])
 
@@ -266,7 +264,7 @@ def progress_line(name: str) -> ProgressLine:
 # --- people held against the literature ------------------------------------------------------------------------------
 
 def _read_validate(args: argparse.Namespace) -> None:
-    from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+    from crowd_demo.extras.lab.validate import EXPERIMENTS
 
     lacks_matplotlib = args.out and not find_spec("matplotlib")
     lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS) + found(
@@ -278,7 +276,7 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
     from crowd_demo.config.model import Config
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
-    from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+    from crowd_demo.extras.lab.validate import EXPERIMENTS
     from crowd_demo.extras.lab.validate.validation import MODELS, Validation
     from crowd_demo.extras.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
@@ -289,7 +287,7 @@ def experiment_of(tell: Tell, args: argparse.Namespace) -> Validation:
 
 def _validate(args: argparse.Namespace, _: None) -> int:
     if args.list:
-        from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+        from crowd_demo.extras.lab.validate import EXPERIMENTS
 
         print(*(f"{experiment.name:12} {experiment.title}" for experiment in EXPERIMENTS.values()), sep="\n")
         return OK
@@ -330,8 +328,8 @@ HTML with plots; without it text and JSON. The exit code is 1 if crowds differ t
     options=[
         option("names", metavar="CLAIM", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the claims"),
-        option("--quick", action="store_true", help="at most 250,000 agents and fewer blocks: about ten minutes for all"),
-        option("--agents", metavar="N", type=count, help="only cases of this size (agents, entities or points)"),
+        option("--quick", action="store_true", help="at most 250,000 agents: about ten minutes for all"),
+        option("--agents", metavar="N", type=count, help="only cases of this size"),
         option("--out", metavar="DIR", type=file_path, default=OUT, help="write the report there (default: %(default)s)")])
 
 VALIDATE = Command(
@@ -353,5 +351,5 @@ prints what was found so far.""",
                help="number of scenes at a time (default: %(default)s)"),
         option("--strict", action="store_true", help="exit code 1 also if a number fails"),
         option("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
-               " where there is such a folder and all experiments run in full)"),
-        report_option(f"all that was measured{NO_TABLE}")])
+               " if that exists and all experiments run in full)"),
+        MEASURED])

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from crowd_demo.cli.arguments import (
-    NO_TABLE,
     Command,
     count,
     crowd_config,
@@ -47,7 +46,7 @@ Result = TypeVar("Result")
 Tell = Callable[[object], object]  # what is done at present, as text
 LOOK_EVERY_S = 0.2
 LEAVE_S = 2.0  # to end the present step, and to remove what is unfinished
-MEASURED = report_option(f"all that was measured{NO_TABLE}")
+MEASURED = report_option("all results; - instead of the table")
 PATHS = "PATH is one of\n  " + "\n  ".join(BY_PATH)
 
 # --- what they share -------------------------------------------------------------------------------------------------
@@ -223,8 +222,8 @@ grows with the crowd at constant density. --ladder does the same for each rung f
 and prints the results so far.""",
     options=[
         *crowd_options(),
-        option("--ladder", action="store_true", help="also add the techniques one by one, from everything off"),
-        report_option(f"all that was found{NO_TABLE}")])
+        option("--ladder", action="store_true", help="also add techniques one by one, from everything off"),
+        MEASURED])
 
 WHY = Command(
     _why, _read_why, in_thread=True, epilog=PATHS, about="""\
@@ -232,7 +231,7 @@ Explain the time of a stage: pairs tested, the hot loop in machine code, how muc
 counted where the system allows that. --without compares with a technique turned off.""",
     options=[
         *crowd_options(),
-        option("stage", metavar="STAGE", nargs="?", help="stage of a step (default: that of the technique, or interaction)"),
+        option("stage", metavar="STAGE", nargs="?", help="stage (default: that of the technique, or interaction)"),
         option("--without", metavar="PATH", help="compare with this technique turned off"),
         option("--steps", metavar="N", type=count, default=60, help="timed steps (default: %(default)s)"),
-        report_option(f"all figures{NO_TABLE}")])
+        MEASURED])

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.options import RunOptions
-from crowd_demo.cli.arguments import Command, file_path, frame_rate, given, option, overrides_of, refuse
-from crowd_demo.cli.run import HOW_TO_RUN, SET, SIZE, run_mistakes
+from crowd_demo.cli.arguments import SET, Command, file_path, frame_rate, given, option, overrides_of, refuse
+from crowd_demo.cli.run import HOW_TO_RUN, SIZE, run_mistakes
 from crowd_demo.registry.texts import printable
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ and timeline work as with any crowd.""",
         option("--unit", choices=("m", "cm", "mm"), default="auto",
                help="unit of x and y (default: as the file specifies, else m)"),
         option("--columns", metavar="NAMES", default="",
-               help="names of the columns from the left, such as frame,id,x,y (default: as in the file, else id,frame,x,y)"),
+               help="names of the columns from the left (default: as in the file, else id,frame,x,y)"),
         option("--y", choices=("up", "down"), dest="y_axis", help="direction of y (default: as in the file, else up)"),
         option("--beside", metavar="NAME|PATH", type=given,
-               help="a configuration whose run is shown in the same map when the window is split"),
+               help="a configuration to run in the right half of a split window, in the same map"),
         SET, SIZE, HOW_TO_RUN])

@@ -34,10 +34,10 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
         again: bool = False) -> Generator[dict[str, Cell], None, None]:
     """Make the runs that the folder does not have yet; yield a row for each as it comes, and write the table at the end.
 
-    `workers` is the number of processes of this machine, by default one per core as far as they fit into memory.
-    `scheduler` is the address of a Dask scheduler, whose workers make the runs instead. `again` makes all runs, and
-    compares their state hashes with those in the folder. Raises OSError, ValueError for a folder in which a link or a pipe
-    stands in the place of a file, and ExecutorError without workers.
+    `workers` processes make them, by default one per core as far as they fit into memory, or the workers of the Dask
+    scheduler at the address `scheduler`. `again` makes all runs, and compares their state hashes with those in the
+    folder. Raises OSError, ValueError for a folder with a link or a pipe in place of a file, and ExecutorError without
+    workers.
     """
     from crowd_demo.extras.ensemble.running import Session, write_table
     from crowd_demo.extras.ensemble.table import table_row

@@ -61,7 +61,6 @@ class RunRow(BaseModel):
 
 
 def carry_out(job: Job, worker: str = "") -> RunRow:
-    """Make the run in this process, and return its row, whatever happens."""
     with ONE_RUN:
         began = time.perf_counter()
         try:

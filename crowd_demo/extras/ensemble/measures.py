@@ -90,7 +90,6 @@ class Whereabouts:
 # --- people who walk to goals ------------------------------------------------------------------------------------------
 
 def _share_in(state: str, sim: Simulation) -> float | None:
-    """Return the share of people who are in a state."""
     return sim.states()[state] / sim.agents.count if sim.agents.count else None
 
 
@@ -112,13 +111,10 @@ def densest(sim: Simulation) -> float:
 
 
 class SinceLook:
-    """A measure of the time since the last look."""
-
     def __init__(self, sim: Simulation) -> None:
         self._before = Whereabouts(sim)
 
     def looked(self, sim: Simulation) -> tuple[Whereabouts, Whereabouts]:
-        """Look; return the whereabouts then and now."""
         before, self._before = self._before, Whereabouts(sim)
         return before, self._before
 

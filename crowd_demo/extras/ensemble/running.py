@@ -20,9 +20,8 @@ from itertools import count
 from pathlib import Path
 
 from crowd_demo.config.maps import Metres, read_map
-from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes
+from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes, read_bounded
 from crowd_demo.config.model import Config
-from crowd_demo.config.reading import read_bounded
 from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
 from crowd_demo.extras.ensemble.job import RunRow
@@ -81,7 +80,6 @@ class Session:
                     yield row
 
     def __str__(self) -> str:
-        """How far the ensemble is, in one line."""
         left, failed = len(self.missing) - self.made, len(self.errors)
         text = f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
         if self.made and left:

@@ -5,12 +5,11 @@ either side. Each combination of the other settings has its colour, where there 
 
 Format:
 
-`table.csv` has a row for each run of the plan, in its order. First come settings, seed, measures, `steps`,
-`state_hash`, `error`, `differs` and `key`: the same bytes on any machine and for any number of workers. Then come the
-circumstances: times, worker, processor, versions. `differs` has other hashes and measures of the same key, which are
-errors. `table.parquet` is the same with types. `manifest.json` has the configuration, versions, machine and the
-fingerprint of the code. `rows/` has a file
-for each command, with one checksummed line per run.
+`table.csv` has a row for each run of the plan. First come settings, seed, measures, `steps`, `state_hash`, `error`,
+`differs` and `key`: the same bytes on any machine and for any number of workers. Then come times, worker, processor and
+versions. `differs` has other hashes and measures of the same key, which are errors. `table.parquet` is the same with
+types. `manifest.json` has the configuration, versions, machine and the fingerprint of the code. `rows/` has a
+checksummed line per run.
 """
 
 from __future__ import annotations

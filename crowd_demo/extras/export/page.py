@@ -2,27 +2,27 @@
 
 Positions are made by the class `Tracks`; ground and figures are this program's own pictures.
 
-Format:
+Format of the blocks:
 
-The file is `assets/player.html` with a record (`about`, JSON) and blocks: little-endian arrays, each compressed by
-gzip and in base64. An id of the crowd is a *lane*; a *track* is one person on it, from a keyframe on. A birth, an
-arrival at an exit, or a change too large for a byte begins a track.
+The file is `assets/player.html` with a record (`about`, JSON) and blocks: little-endian arrays in gzip and base64. A
+*member* is an id that is written, a *track* one person with that id. A birth, an arrival at an exit, or a change too
+large for a byte begins a track.
 
 | block | type | content |
 |---|---|---|
-| `ids` | int32 [lanes] | |
-| `lane`, `first`, `length` | int32 [tracks] | its lane, its first frame, its number of frames |
+| `ids` | int32 [members] | |
+| `member`, `first`, `length` | int32 [tracks] | the index of its id, its first frame, its number of frames |
 | `x`, `y` | uint16 [tracks] | where it begins, in steps of `about.step` world units |
-| `changeX`, `changeY` | int8 | for each later frame of each track: `v += change; x += v`, where `v` begins at 0 |
-| `state` | uint8 | for each frame of each track: a state of people, prey or predator; absent if all are 0 |
-| `ground` | uint16 [versions, rows, columns] | the picture of each tile; `about.ground.frames` has the first frame of each |
+| `changeX`, `changeY` | int8 | for each later frame: `v += change; x += v`, where `v` begins at 0 |
+| `state` | uint8 | for each frame: a state of people, prey or predator; absent if all are 0 |
+| `ground` | uint16 [versions, rows, columns] | the picture of each tile; first frames in `about.ground.frames` |
 | `pictures` | uint8 [n, side, side, 4] | of tiles |
 | `sprites`, `palette` | uint16 [n, height, width], uint32 | numbers of colours; colours as premultiplied RGBA |
-| `dyes` | uint32 | of people, for the same numbers: the amount of each of four dyes, a byte each |
-| `halves` | uint16 [lanes] | of crates: half the side, in 1/64 units |
+| `dyes` | uint32 | of people, for the same numbers: the amounts of four dyes, a byte each |
+| `halves` | uint16 [members] | of crates: half the side, in 1/64 units |
 
 `figure.dyes` has the dyes of each look, and `figure.fullDye` times them what 255 adds. A change is relative to the
-position that was *written*, so errors do not add up. It is the smallest one that leads to within one step of the position.
+position that was *written*, so errors do not add up.
 """
 
 from __future__ import annotations
@@ -88,68 +88,68 @@ class Tracks:
     """Positions in few bytes: whole steps of a centimetre, and how these change from one frame to the next.
 
     People who walk on have mostly the change 0: compressed 2.2 bits an axis in `20k`, where the nearest step and plain
-    differences take 3.1. Needs four bytes for each frame of a lane. `share` of the ids get a lane, chosen by a hash.
+    differences take 3.1. Needs four bytes for each frame of a member. `share` of the ids are members, chosen by a hash.
     """
 
     def __init__(self, frames: int, step: float, share: float = 1.0) -> None:
         self.step, self.ids = step, np.zeros(0, np.int32)
         self._least = np.uint64(round(share * 2**32))
-        self._lane_of = np.zeros(0, np.int64)  # by id; -1 for those without
-        self._written, self._speed = np.zeros((2, 2, 0), np.int64)  # [x and y, lanes]: the last one, and its difference
-        self._seen, self._person = np.zeros(0, np.int64), np.zeros(0, np.int64)  # by lane: last frame, and who that was
-        self._kind: Bytes = np.zeros((0, frames), np.uint8)  # [lanes with room, frames]
+        self._member_of = np.zeros(0, np.int64)  # by id; -1 for those without
+        self._written, self._speed = np.zeros((2, 2, 0), np.int64)  # [x and y, members]: the last one, and its difference
+        self._seen, self._person = np.zeros(0, np.int64), np.zeros(0, np.int64)  # by member: last frame, and who that was
+        self._kind: Bytes = np.zeros((0, frames), np.uint8)  # [members with room, frames]
         self._state: Bytes = np.zeros((0, frames), np.uint8)
-        self._changes: Changes = np.zeros((2, 0, frames), np.int8)  # [x and y, lanes with room, frames]
-        self._begun: list[Longs] = []  # [4, n]: lane, frame, x and y of keyframes
+        self._changes: Changes = np.zeros((2, 0, frames), np.int8)  # [x and y, members with room, frames]
+        self._begun: list[Longs] = []  # [4, n]: member, frame, x and y of keyframes
 
     def add(self, frame: int, ids: Ints, person: Longs, x: Doubles, y: Doubles, state: Bytes) -> None:
         """Add the next frame. Positions are in world units, and each one has the number of a person."""
-        lanes = self._lanes(ids)
-        chosen = lanes >= 0
-        lanes, person, state = lanes[chosen], person[chosen], state[chosen]
+        members = self._members(ids)
+        chosen = members >= 0
+        members, person, state = members[chosen], person[chosen], state[chosen]
         exact = np.stack([x[chosen], y[chosen]]) / self.step
-        guess = self._written[:, lanes] + self._speed[:, lanes]
+        guess = self._written[:, members] + self._speed[:, members]
         # the change nearest to 0 that leads to within a step of the exact positions
         least = np.clip(0, np.ceil(exact - 1 - guess), np.floor(exact + 1 - guess)).astype(np.int64)
         changes = np.clip(guess + least, 0, LAST) - guess
-        goes_on = (self._seen[lanes] == frame - 1) & (self._person[lanes] == person)
+        goes_on = (self._seen[members] == frame - 1) & (self._person[members] == person)
         goes_on &= (np.abs(changes) <= MAX_CHANGE).all(axis=0)
-        self._written[:, lanes] = np.where(goes_on, guess + changes, np.rint(exact).astype(np.int64))
-        self._speed[:, lanes] = np.where(goes_on, self._speed[:, lanes] + changes, 0)
-        self._changes[:, lanes, frame] = np.where(goes_on, changes, 0)
-        self._kind[lanes, frame], self._state[lanes, frame] = np.where(goes_on, GOES_ON, BEGINS), state
-        self._seen[lanes], self._person[lanes] = frame, person
-        begun = lanes[~goes_on]
+        self._written[:, members] = np.where(goes_on, guess + changes, np.rint(exact).astype(np.int64))
+        self._speed[:, members] = np.where(goes_on, self._speed[:, members] + changes, 0)
+        self._changes[:, members, frame] = np.where(goes_on, changes, 0)
+        self._kind[members, frame], self._state[members, frame] = np.where(goes_on, GOES_ON, BEGINS), state
+        self._seen[members], self._person[members] = frame, person
+        begun = members[~goes_on]
         self._begun.append(np.stack([begun, np.full_like(begun, frame), *self._written[:, begun]]))
 
     def blocks(self) -> dict[str, Bytes | Changes | Ints | Longs]:
-        """Return what is written: tracks in the order of lanes and then of frames, rows in that of tracks.
+        """Return what is written: tracks in the order of members and then of frames, rows in that of tracks.
 
-        ids, [lanes]; lane, first (frame of the keyframe), length (frames), x and y (0 to LAST), [tracks]; changeX and
+        ids, [members]; member, first (frame of the keyframe), length (frames), x and y (0 to LAST), [tracks]; changeX and
         changeY, [rows - tracks]; state, [rows].
         """
         begun = np.concatenate(self._begun, axis=1)
-        lane, first, x, y = begun[:, np.lexsort(begun[1::-1])]
+        member, first, x, y = begun[:, np.lexsort(begun[1::-1])]
         kind, state = self._kind[:len(self.ids)], self._state[:len(self.ids)]
         present, goes_on = kind != ABSENT, kind == GOES_ON
         rank = np.cumsum(present.ravel()) - 1  # of a row among all
         length = np.diff(rank[np.flatnonzero(kind == BEGINS)], append=int(present.sum()))
         change_x, change_y = self._changes[:, :len(self.ids)][:, goes_on]
-        return {"ids": self.ids, "lane": lane.astype(np.int32), "first": first.astype(np.int32),
+        return {"ids": self.ids, "member": member.astype(np.int32), "first": first.astype(np.int32),
                 "length": length.astype(np.int32), "x": x.astype(np.uint16), "y": y.astype(np.uint16),
                 "changeX": change_x, "changeY": change_y, "state": state[present]}
 
-    def _lanes(self, ids: Ints) -> Longs:
-        """The lane of each id, -1 for those that are not in the sample; new ones get lanes in the order of ids."""
-        if more := max(int(ids.max(initial=-1)) + 1 - len(self._lane_of), 0):
-            known = len(self._lane_of)
+    def _members(self, ids: Ints) -> Longs:
+        """Return the index of each id among the members, -1 without one; new ones follow in the order of ids."""
+        if more := max(int(ids.max(initial=-1)) + 1 - len(self._member_of), 0):
+            known = len(self._member_of)
             new = np.arange(known, known + more, dtype=np.int32)
             taken = scramble(new.view(np.uint32)).astype(np.uint64) < self._least
-            lanes = np.cumsum(taken) - 1 + len(self.ids)
-            self._lane_of = np.concatenate([self._lane_of, np.where(taken, lanes, -1)])
+            members = np.cumsum(taken) - 1 + len(self.ids)
+            self._member_of = np.concatenate([self._member_of, np.where(taken, members, -1)])
             self.ids = np.concatenate([self.ids, new[taken]])
             self._grow(len(self.ids) - len(self._seen))
-        return self._lane_of[ids]
+        return self._member_of[ids]
 
     def _grow(self, more: int) -> None:
         self._written, self._speed = (np.pad(each, ((0, 0), (0, more))) for each in (self._written, self._speed))
@@ -205,8 +205,6 @@ def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
 # --- from a run to a page --------------------------------------------------------------------------------------------
 
 class PageContent(NamedTuple):
-    """A page before it is written, and what is said about it."""
-
     about: Json
     blocks: Mapping[str, Array]
     agents: int
@@ -323,7 +321,6 @@ class PlayedRun:
 
 
 def played(sim: Simulation, width: int, height: int, steps: int) -> PlayedRun:
-    """Make so many steps, and a page of them in an area of that size."""
     asked = asked_for(of_simulation(sim, steps), Path("simulation.html"), None, 0, None, metres=True)
     content = page_content(planned(asked, may_change_fps=True), f"sim.show({width}, {height}, {steps})")
     return PlayedRun(content.text(), width, height)
@@ -407,7 +404,6 @@ def _sprited(sort: int, sheet: SpritesSheet, units: float, pixels: float, sprite
 
 
 def _cells(sheet: Sheet) -> Words:
-    """The sprites of a sheet, [n, height, width]."""
     (width, height), columns = sheet.cell, sheet.columns
     pixels = frame_of(sheet.surface)[:sheet.sprites // columns * height, :columns * width]
     return pixels.reshape(-1, height, columns, width).swapaxes(1, 2).reshape(-1, height, width)

@@ -229,7 +229,6 @@ def _in_time(job: Callable[[], object], seconds: float) -> None:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all that it has started."""
     with suppress(OSError):
         getattr(os, "killpg", os.kill)(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 

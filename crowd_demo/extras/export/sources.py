@@ -208,7 +208,6 @@ class PersonNumbers:
 
 
 def measured_ways(sim: Simulation) -> MeasuredWays | None:
-    """Return the paths of measured people, None for any other crowd."""
     return next((stage.tracks for stage in sim.stages if isinstance(stage, FollowTracks)), None)
 
 

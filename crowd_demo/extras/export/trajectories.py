@@ -14,9 +14,9 @@ Format:
 | `.parquet` | `id`, `frame`, `x`, `y`; metadata of the schema: `framerate`, `unit`, `y_axis` | float64 | in the metadata |
 | `.csv` | `id,frame,x,y` | 6 decimals | none |
 
-A `.sqlite` file has version 2 of JuPedSim's database, and z is 0 in `.txt`. Frames are counted from 0. Within a frame
-rows are in the order of ids. `ori_x` and `ori_y` of `.sqlite` are the direction of the velocity, 0 for standing
-people. The walkable area of `.txt` and `.parquet` is that of the first frame.
+A `.sqlite` file has version 2 of JuPedSim's database. Its `ori_x` and `ori_y` are the direction of the velocity, 0 for
+standing people. In `.txt` z is 0. Frames are counted from 0, with rows in the order of ids. The walkable area of `.txt`
+and `.parquet` is that of the first frame.
 """
 
 from __future__ import annotations
@@ -180,8 +180,6 @@ Stepped = Callable[[int], object]
 
 
 class FrameRows(NamedTuple):
-    """One frame: who is where, in the order of their numbers."""
-
     frame: int  # from 0
     person: Longs
     x: Doubles  # in units of the file
@@ -192,8 +190,6 @@ class FrameRows(NamedTuple):
 
 
 class About(NamedTuple):
-    """What a file says about all its rows."""
-
     fps: float
     unit: str  # "m" or "units"
     y_axis: str  # up or down: which way y grows
@@ -443,7 +439,6 @@ class TrajectoryTable(np.recarray[tuple[int], np.dtype[np.void]]):
 
 
 def table_of(sim: Simulation, every: int, steps: int, metres: bool) -> TrajectoryTable:
-    """Make so many steps, and a table with every so many of them."""
     numbers, run = PersonNumbers(), frames(of_simulation(sim, steps), every)
     seen = [rows_of(frame, number, numbers, metres) for number, frame in enumerate(run)]
     table = np.empty(sum(len(rows.person) for rows in seen), COLUMNS)

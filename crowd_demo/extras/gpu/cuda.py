@@ -209,7 +209,6 @@ class GraphicsProcessor:
 
 @cache
 def on_gpu(kernel: Kernel[...]) -> KernelOnGpu:
-    """Return the same kernel for the GPU."""
     return KernelOnGpu(kernel)
 
 

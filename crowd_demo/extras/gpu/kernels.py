@@ -47,14 +47,12 @@ def clear(worker: int, workers: int, values: Whole | Floats) -> None:
 
 @kernel
 def count_off(worker: int, workers: int, values: Ints) -> None:
-    """Write 0, 1, 2, ..."""
     for k in range(worker, values.shape[0], workers):
         values[k] = k
 
 
 @kernel
 def count_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, grid: GpuGrid) -> None:
-    """Write the cell of each agent, and count the agents of each cell."""
     for slot in range(worker, agents, workers):
         cell = cell_of(x[slot], y[slot], floor)
         grid.cell[slot] = cell
@@ -63,7 +61,6 @@ def count_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, fl
 
 @kernel
 def add_groups(worker: int, workers: int, values: Ints, length: int, sums: Ints, groups: int) -> None:
-    """Write the sum of each group of `GROUP` values."""
     for group in range(worker, groups, workers):
         total = 0
         for k in range(group * GROUP, min((group + 1) * GROUP, length)):
@@ -148,7 +145,6 @@ def interact_limited_each(worker: int, workers: int, cells: Cells, columns: Colu
 
 @device
 def add_up(counters: Longs, worker: int, due: int, candidates: int, neighbours: int) -> None:
-    """Add a worker's counts to the counters of the step."""
     first = worker % ROWS * COUNTERS
     add_at(counters, first + DUE, due)
     add_at(counters, first + CANDIDATES, candidates)

@@ -80,7 +80,6 @@ def check_sight_each(worker: int, workers: int, c: PeopleColumns, agents: int, w
 
 @kernel
 def count_on_tiles(worker: int, workers: int, x: Floats, y: Floats, agents: int, walls: Walls, counts: Ints) -> None:
-    """Count the people on every tile; counts int32[H * W]."""
     for slot in range(worker, agents, workers):
         column, row = tile_at(walls, x[slot], y[slot])
         add_at(counts, row * walls.blocked.shape[1] + column, 1)
@@ -353,8 +352,6 @@ class GpuSmallCells(MadeOf[SmallCells]):
 
 
 class GpuPass(GpuStage):
-    """One pass of contact."""
-
     name = "contact"
 
     def __init__(self, crowd: GpuCrowd, sorted_by: GpuSmallCells, number: int) -> None:

@@ -99,7 +99,6 @@ class GpuCrowd:
         return cast(T, copy)
 
     def column(self, number: int) -> Ints:
-        """Return a copy of one column, as whole numbers."""
         values = np.empty(self.front.shape[1], np.int32)
         self.gpu.download(self.gpu.row(self.front, number, values.dtype), values)
         return values
@@ -109,7 +108,6 @@ class GpuCrowd:
         return self._written == agents.writes
 
     def fetch(self, matrix: Ints) -> None:
-        """Copy all columns to a matrix."""
         self.gpu.download(self.front, matrix)
 
     def swap(self, world: World) -> None:
@@ -120,11 +118,9 @@ class GpuCrowd:
         world.agents.layout += 1
 
     def measure(self, world: World, number: int = 0) -> None:
-        """Note the square of the longest move, since `farthest_sq` was cleared, as that of a number."""
         self.gpu.download(self.farthest_sq, world.farthest_sq[number, 0, :1])
 
     def work(self) -> Mapping[str, float]:
-        """Return the counters of the work in the last step."""
         counted = self.counted.sum(axis=0).tolist()
         due = max(counted[DUE], 1)
         return {"due": float(counted[DUE]), "candidates_per_agent": counted[CANDIDATES] / due, "imbalance": 1.0,
@@ -148,7 +144,6 @@ class GpuCrowd:
                             self.copy("ground", world.ground), self.farthest_sq))
 
     def sorting(self) -> Launch:
-        """Return the launch that sorts the agents of each cell by id."""
         return self.launch(kernels.sort_cells, self.cells, self.cells, self.grid, self.columns.id)
 
     def kept(self, agents: int, most: int) -> KeptNeighbours:
@@ -160,7 +155,6 @@ class GpuCrowd:
         return self._kept
 
     def launch(self, kernel: Callable[..., object], items: int, *args: object) -> Launch:
-        """Return the launch of a kernel over so many items."""
         return self.gpu.launch(kernel, self.gpu.threads_for(items), *args)
 
 
@@ -181,8 +175,6 @@ class GpuStage(Stage):
 
 
 class GpuIndex(GpuStage):
-    """Sort the agents into cells."""
-
     name = "index"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
@@ -235,8 +227,6 @@ class GpuInteraction(GpuStage):
 
 
 class GpuMove(GpuStage):
-    """Move all agents."""
-
     name = "move"
 
     def launches(self, world: World) -> tuple[Launch, ...]:

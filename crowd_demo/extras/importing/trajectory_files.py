@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
 from crowd_demo.config.maps import IN_METRES, MAX_SIDE, MapData, MapError, Metres, bytes_of
-from crowd_demo.config.memory import MB, shortage
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import MB, read_bounded, shortage
 from crowd_demo.extras.importing.geometry import FARTHEST, drawn, wkt_parts
 from crowd_demo.registry.texts import printable, reason
 
@@ -253,7 +252,6 @@ def _separator(line: str, marks: str) -> str | None:
 
 
 def _names(line: str, marks: str) -> list[str]:
-    """Return the names of columns in a line, without their units."""
     plain = re.sub(r"[\[(][^\[\]()]*[\])]|/ ?\w+|\bin \w+|_[cm]?m\b", "", line.lower())
     return [ALIASES.get(name, name) for name in (cell.strip(' \t"') for cell in plain.split(_separator(plain, marks)))]
 
@@ -280,7 +278,6 @@ def _per_metre(headings: list[str], comments: list[str], path: Path) -> int:
 # --- JuPedSim's database -----------------------------------------------------------------------------------------------
 
 def _database(path: Path, metres: Metres) -> Paths:
-    """The rows of a database, which is only read."""
     for suffix in ("-wal", "-journal"):
         beside = Path(f"{path.resolve()}{suffix}")
         if beside.exists() and read_bounded(beside, 0).strip(b"\0"):

@@ -62,7 +62,6 @@ def strays_of(x: Doubles, y: Doubles, asked: Longs, near: Longs) -> float:
 
 
 def densest_share(x: Doubles, y: Doubles, tile: float, shape: tuple[int, int]) -> float:
-    """Return the share of the birds in the densest twentieth of all tiles."""
     tiles = (y / tile).astype(np.int64) * shape[1] + (x / tile).astype(np.int64)
     count = np.sort(np.bincount(tiles, minlength=shape[0] * shape[1]))
     return float(count[-max(1, round(DENSEST * count.size)):].sum() / len(x))

@@ -56,7 +56,6 @@ def _variant(config: Config, technique: Technique, value: Value) -> CrowdArm:
 
 
 def expectations(technique: Technique, variants: Variants, steps: int) -> Iterator[str]:
-    """Lines to print before the sweep starts."""
     idle = [no_effect(technique.path, variant.sim.situation) for variant in variants.values()]
     if all(idle):
         yield f"{technique.path}: {idle[0]}"

@@ -175,7 +175,6 @@ def hot_loop(code: bytes, places: Sequence[Place] = ()) -> tuple[MachineLoop | N
 
 
 def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[MachineLoop]:
-    """Return the loops in the order of their addresses."""
     spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
     ends = dict(spans)  # several jumps back to one place are one loop
     return [MachineLoop([each for each in code if begin <= each.address <= end], weights,
@@ -200,7 +199,6 @@ def disassembled(code: bytes) -> Iterator[Instruction]:
 
 
 def instruction(address: int, name: str, operands: str) -> Instruction:
-    """Classify one instruction by its mnemonic and operands."""
     kind = next((kind for kind, pattern in KINDS.items() if pattern.match(name)), "move")
     if kind == "move" and ("[" in operands or name.startswith(("ld", "st"))):
         stores = name.startswith("st") or (not name.startswith("ld") and "[" in operands.partition(", ")[0])

@@ -107,7 +107,6 @@ def key_of(launch: Launch) -> str:
 
 
 def kernel_name(launch: Launch) -> str:
-    """Return the kernel's name as users read it."""
     return launch.name.replace("_", " ").strip()
 
 

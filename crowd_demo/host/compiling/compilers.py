@@ -40,8 +40,6 @@ OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many
 
 
 class Wish(NamedTuple):
-    """The wanted kernels."""
-
     launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
     since: float  # when they were wanted
@@ -146,7 +144,6 @@ class Compilers:
             self.employ(Helper(self._source))
 
     def employ(self, helper: Helper) -> None:
-        """Have a helper compile what is wanted, in a thread of its own."""
         self._helpers.append(helper)
         in_thread(partial(self._feed, helper), "crowd-demo helper")
 
@@ -167,7 +164,6 @@ class Compilers:
             source.close()
 
     def _keep_helpers(self, count: int) -> None:
-        """End all helpers but the first `count`."""
         with self._changed:
             ended, self._helpers = self._helpers[count:], self._helpers[:count]
             self._changed.notify_all()
@@ -249,5 +245,4 @@ def quick_values(config: Config, ahead: KernelFinder, launches: Sequence[Launch]
 
 
 def to_compile(launches: Sequence[Launch]) -> int:
-    """Return how many of them are not in the cache."""
     return sum(not is_on_disk(launch) for launch in launches)

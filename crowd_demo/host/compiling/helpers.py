@@ -86,7 +86,6 @@ if sys.platform == "linux":
 
 
 def ahead_of(config: str) -> KernelFinder:
-    """Load the compiler, and return what finds the kernels of a configuration."""
     with importing():
         from crowd_demo.compute.jit import make_compiler_ready
         from crowd_demo.host.compiling.ahead import KernelFinder

@@ -13,11 +13,11 @@ Lines `TEXT CHECKSUM`. The checksum is 16 hex digits of BLAKE2b-64 of the text, 
 | `{"begin": true, "snapshot": "..."}` | a crowd begins as it was saved: a save file in base64 |
 | `{"tick": t, "action": {...}}` | an action, before the step from tick t |
 | `{"tick": t, "jump": k, "hash": "..."}` | the state hash before the actions of t, after k beginnings and rewinds |
-| `{"left": l, "to": t, "actions": n}` | back from tick l to t, with the first n of the actions since the beginning |
+| `{"left": l, "to": t, "actions": n}` | back from tick l to t, with the first n actions since the beginning |
 | `{"end": true, "tick": t, "hash": ..., "crash": ...}` | the end: the state hash after the actions of t, or a crash |
 
 A restart and a load write another beginning, with `left`, the tick at which the previous crowd ended. Speed and pause
-are not recorded, as they do not change the state. A last line that was cut off is ignored.
+are not recorded. A last line that was cut off is ignored.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.loader import Override, ReadConfig
-from crowd_demo.config.memory import shortage
+from crowd_demo.config.memory import read_bounded, shortage
 from crowd_demo.config.model import Config
-from crowd_demo.config.reading import read_bounded
 from crowd_demo.host.files import CHECKSUM_DIGITS, sealed, sealed_line, unsealed, write_file
 from crowd_demo.registry.texts import reason
 from crowd_demo.sim.actions import Action, from_data
@@ -82,8 +81,6 @@ class _Line(BaseModel):
 
 
 class RecordingHeader(_Line):
-    """The first line."""
-
     magic: Literal["crowd-demo recording"]
     format: int
     program: str
@@ -183,7 +180,6 @@ _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 def text_of(line: BaseModel) -> bytes:
-    """Return a line as it stands in a file."""
     return sealed_line(line.model_dump_json(exclude_none=True).encode())
 
 
@@ -194,7 +190,6 @@ def snapshot_line(snapshot: Snapshot, left: int | None = None) -> Iterator[bytes
 
 
 def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """Yield the base64 of the parts, one behind the other, in pieces."""
     rest = b""
     for part in parts:
         for start in range(0, len(part), PIECE):
@@ -263,8 +258,6 @@ def read_recording(path: Path) -> Script:
 # --- saves -----------------------------------------------------------------------------------------------------------
 
 class Save(NamedTuple):
-    """A saved crowd, and the file that it is from."""
-
     path: Path
     snapshot: Snapshot
 

@@ -50,7 +50,6 @@ HASH_S, HASH_S_OF_MANY = 1.0, 10.0  # of the crowd's time
 
 
 def hash_interval(sim: Simulation) -> int:
-    """Ticks from one hash to the next."""
     seconds = HASH_S_OF_MANY if sim.agents.count > MANY_AGENTS else HASH_S
     return max(round(seconds * sim.config.time.step_hz), 1)
 
@@ -145,7 +144,6 @@ class Recording:
             self._file = None
 
     def _append(self, pieces: Iterable[bytes]) -> None:
-        """Write the pieces of a line."""
         with self._guarded():
             for piece in pieces:
                 while piece and self._file is not None:
@@ -273,7 +271,6 @@ class Player:
         return printable(f"{name}: the same {hashes} up to tick {tick:,}{left}{how}{crash}")
 
     def report(self) -> dict[str, object]:
-        """For `--report`."""
         return {
             "recording": str(self.script.path),  # its path
             "complete": self.done and not self.parted,  # whether the replay reached its end

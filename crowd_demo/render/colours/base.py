@@ -99,7 +99,6 @@ class ColourMode(Protocol):
 
 @lru_cache(32)  # a mode is asked for its colours in each frame
 def ramp(anchors: tuple[RGB, ...], levels: int = LEVELS) -> tuple[RGB, ...]:
-    """`levels` colours, interpolated from the first anchor to the last."""
     at, ends = np.linspace(0, len(anchors) - 1, levels), np.arange(len(anchors))
     channels = (np.interp(at, ends, channel).round().astype(int).tolist() for channel in np.array(anchors, float).T)
     return tuple((red, green, blue) for red, green, blue in zip(*channels, strict=True))

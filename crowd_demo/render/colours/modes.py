@@ -33,7 +33,6 @@ TURN = 128  # shades once around the wheel of headings
 
 
 def around(wheel: tuple[RGB, ...]) -> tuple[RGB, ...]:
-    """The shades of a wheel, clockwise from up."""
     return ramp((*wheel, wheel[0]), TURN + 1)[:TURN]
 
 
@@ -111,7 +110,6 @@ def shade_of(vx: Float, vy: Float) -> Int:
 
 
 def shades_of(vx: Floats, vy: Floats) -> Ints:
-    """`shade_of` for arrays, in NumPy."""
     length = np.abs(vx) + np.abs(vy)
     down = np.divide(vy, length, out=np.zeros_like(length), where=length > 0)
     half = ((down + np.float32(1.0)) * np.float32(TURN / 4)).astype(np.int32)
@@ -239,7 +237,7 @@ class AgeMode(NamedTuple):
     tick: np.int32
 
 
-class TurnMode(NamedTuple):
+class DueMode(NamedTuple):
     """A column by slot: steps from `tick`, the next step, to the next update."""
 
     next_update: Ints
@@ -258,8 +256,8 @@ def number_ages(mode: AgeMode, slots: Int, register: Register) -> Register:
     return _between(mode.tick - 1 - looked)
 
 
-@implements(number_of, TurnMode)
-def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
+@implements(number_of, DueMode)
+def number_turns(mode: DueMode, slots: Int, register: Register) -> Register:
     return _between(bits(gather(mode.next_update, slots), SHIFT, TICKS) - mode.tick)
 
 
@@ -279,7 +277,7 @@ class AgeColours(ColourMode):
         shades = ramp(scales_of(sim).rising[::-1], max(sim.optimizations.stagger.avoidance, 2))
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
-    def mode(self, sim: Simulation) -> AgeMode | TurnMode:
+    def mode(self, sim: Simulation) -> AgeMode | DueMode:
         return self.MODE(sim.agents.view.next_update, np.int32(sim.tick))
 
     def legend(self, sim: Simulation) -> Legend:
@@ -288,8 +286,8 @@ class AgeColours(ColourMode):
         return Legend(title, tuple(self.colours(sim)[:period]), texts[:period])
 
 
-class TurnColours(AgeColours):
-    MODE = TurnMode
+class DueColours(AgeColours):
+    MODE = DueMode
     TEXTS = "next update", "in the next step", "{} steps later"
 
 

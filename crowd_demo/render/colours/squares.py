@@ -175,7 +175,6 @@ def count_found(worker: int, workers: int, mode: SquareMode, found: FoundSlots, 
 
 @kernel
 def add_squares(worker: int, workers: int, squares: CountedSquares, window: CellRange) -> None:
-    """Add the counts of all workers to those of the first."""
     stride, counts = squares.columns + 2, squares.counts
     first, listed = window.row0 * stride, (window.row1 + 2 - window.row0) * stride
     for other in range(1, workers):

@@ -65,7 +65,6 @@ class Rows(NamedTuple):
 
 @device
 def _reaches(reached: Ints, layer: int, row: int, stride: int) -> bool:
-    """Return whether there may be light in that row of a layer."""
     return reached[layer, 0] < (row + 1) * stride and reached[layer, 1] >= row * stride
 
 

@@ -329,7 +329,6 @@ class Icons:
         draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), draws, now)
 
     def launches(self, now: FrameInput, slots: Ints) -> tuple[Launch, ...]:
-        """Find the icons of those of `slots` that have one."""
         columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
         chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
         anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor

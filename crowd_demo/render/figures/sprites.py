@@ -228,7 +228,6 @@ def load_manifest(folder: Path) -> Manifest:
 
 
 def state_colours(manifest: Manifest) -> dict[str, tuple[int, int, int]]:
-    """The colour of each state that people can be in."""
     return {state: (red, green, blue) for state in STATES for red, green, blue in (manifest["colours"][state],)}
 
 

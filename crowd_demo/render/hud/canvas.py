@@ -178,7 +178,6 @@ class Canvas:
 
     @property
     def area(self) -> pygame.Rect:
-        """Where it is in the window, in pixels."""
         return self.surface.get_rect(topleft=self.at)
 
     def target_at(self, x: float, y: float) -> Target | None:

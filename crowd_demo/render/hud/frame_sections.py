@@ -86,8 +86,6 @@ def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Panel
 # --- rates -----------------------------------------------------------------------------------------------------------
 
 class Rates(NamedTuple):
-    """By the last second."""
-
     fps: float  # frames displayed in a second
     step_ms: float  # of one step
     draw_ms: float  # of drawing it

@@ -59,7 +59,6 @@ class PanelSection(NamedTuple):
         return self.headline is not None and self.height > self.brief
 
     def taken(self, is_open: bool) -> float:
-        """Units that it takes."""
         row = ROW * (self.headline is not None)
         return row + (self.height if is_open or not self.folds else self.brief)
 

@@ -74,8 +74,6 @@ HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
 
 
 class Said(NamedTuple):
-    """A paragraph of a panel."""
-
     text: str
     colour: Colour = TEXT
     size: float = SMALL
@@ -431,7 +429,6 @@ def draw_legend(items: Sequence[LegendItem], room: float, pen: Pen, scale: float
 
 
 def _key(key: Key, ruler: Canvas, wide: float = KEY_WIDTH) -> LegendPart:
-    """A colour and its text."""
     dashes, width, height = ((0.0, 7.0, 14.0), 4.0, 3.0) if key.dashed else ((0.0,), wide, 8.0)
 
     def draw(on: Canvas, x: float, middle: float) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo.config.maps import png_size, unpacked
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import read_bounded
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,

@@ -128,7 +128,6 @@ class OverlayView(NamedTuple):
 
 
 def on_ground(shown: Collection[str]) -> set[str]:
-    """The overlays of `shown` that agents are drawn over."""
     return {name for name in shown if OVERLAYS[name].on_ground}
 
 

@@ -37,8 +37,6 @@ Moved = Callable[[pygame.Rect], pygame.Rect]  # where in the window a rectangle 
 
 
 class Sketch:
-    """Collects the marks of all overlays of a frame."""
-
     def __init__(self, camera: Camera) -> None:
         self.rect = camera.view_rect()  # the part of the world that is on the screen
         self.zoom = camera.zoom  # pixels a unit
@@ -51,7 +49,6 @@ class Sketch:
     # --- marks; arrays of one shape, or numbers, in world units ------------------------------------------------------
 
     def areas(self, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, inks: ArrayLike) -> None:
-        """Fill rectangles with an ink, or one for each."""
         self._areas.append((left, top, right, bottom, inks))
 
     def lines(self, x0: ArrayLike, y0: ArrayLike, x1: ArrayLike, y1: ArrayLike, inks: ArrayLike, width: int = 1,
@@ -115,7 +112,6 @@ class Sketch:
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
     def launch(self, workers: int, frame: Frame) -> Launch:
-        """The kernel that draws all marks on the picture."""
         areas, strokes = _joined(self._areas, np.uint32), _joined(self._strokes, np.uint32, np.int32, np.int32)
         return launch(draw_marks, workers, FilledAreas(*areas), Strokes(*strokes), self.rect, self.zoom, frame)
 
@@ -209,7 +205,6 @@ class GroundSquares(NamedTuple):
         return self.columns * self.rows
 
     def number_at(self, x: Doubles, y: Doubles) -> Longs:
-        """The number of the square of each point in view."""
         column, row = (np.floor(position / self.side).astype(np.int64) for position in (x, y))
         return (row - self.top) * self.columns + (column - self.left)
 

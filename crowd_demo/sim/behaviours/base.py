@@ -49,6 +49,5 @@ def same_kernels(one: AgentModel, other: AgentModel, world: World) -> bool:
 
 
 def make_behaviour(config: Config) -> Behaviour:
-    """Make the behaviour that the configuration names."""
     kind: type[Behaviour] = load(BEHAVIOURS[config.behaviour].code)
     return kind(config)

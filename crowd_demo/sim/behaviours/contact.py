@@ -275,7 +275,6 @@ class Contact:
         self._crowded = False
 
     def wanted(self, world: World, passes: int = 1) -> bool:
-        """Return whether there are at least so many passes."""
         return int(world.options.overlap_passes) >= passes and float(self.rules.reach) > 0
 
     def _fit(self, world: World) -> None:
@@ -363,8 +362,6 @@ class SmallCells(Stage):
 
 
 class ContactPass(Stage):
-    """One pass of the technique *contact*."""
-
     name = "contact"
     ahead = True
 
@@ -381,6 +378,5 @@ class ContactPass(Stage):
 
 
 def contact_passes(body: float, shoulders: float) -> Sequence[Stage]:
-    """Return the stages of all passes that there may be."""
     contact = Contact(body, shoulders)
     return [SmallCells(contact), *(ContactPass(contact, number) for number in range(MAX_PASSES))]

@@ -88,7 +88,6 @@ def drawn_destination(d: Destinations, last: int, identity: Int, key: Int) -> in
 
 @device
 def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, walls: Walls, key: Int) -> None:
-    """Choose a place in the area as the goal."""
     first, last = d.first[c.goal[slot]], d.first[c.goal[slot] + 1]
     c.goal_x[slot], c.goal_y[slot], _ = _draw_place(d, first, last - first, c.id[slot], ground, walls, key)
     c.goal_visible[slot] = 0
@@ -131,7 +130,6 @@ def _drawn_tile(d: Destinations, first: int, number: int) -> int:
 
 @device
 def _owner(d: Destinations, number: int) -> int:
-    """Return the destination whose area has tiles[number]."""
     owner = 0
     while d.first[owner + 1] <= number:
         owner += 1
@@ -227,8 +225,6 @@ def open_destinations(worker: int, workers: int, d: Destinations, counts: Longs,
 # --- exits ------------------------------------------------------------------------------------------------------------
 
 class ExitRules(NamedTuple):
-    """Constants of one step."""
-
     speed_min: np.float64
     speed_range: np.float64
     speed_draws: np.int64
@@ -278,7 +274,6 @@ def has_arrived(c: PeopleColumns, slot: int) -> bool:
 @kernel
 def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground, walls: Walls,
                     rules: ExitRules) -> None:
-    """Replace everybody who has arrived at an exit."""
     tiles = tiles_of_exits(d)
     if tiles == 0:  # no exit has an area
         return
@@ -350,7 +345,6 @@ class DestinationAreas:
         return areas_of(owner, len(self._terrain.destinations))
 
     def counts_of(self, workers: int) -> Longs:
-        """Return working memory for the counts of so many workers."""
         if self._counts.shape[::2] != (workers, len(self.columns.x) + 8):
             self._counts = np.zeros((workers, 3, len(self.columns.x) + 8), np.int64)  # no two workers on one cache line
         return self._counts

@@ -137,7 +137,6 @@ class Flock(Behaviour):
         return self._rules._replace(wander_key_x=key, wander_key_y=hashing.next_key(key))
 
     def _first_rules(self, world: World) -> FlockRules:
-        """Return the constants of all steps, without keys."""
         settings, walls, f = self.settings, world.terrain.walls, np.float32
         sight, separation = f(settings.sight), f(settings.separation)
         farthest = max(settings.sight, settings.separation) * FIXED * 1.001 + 2  # of whom it heeds, positions rounded

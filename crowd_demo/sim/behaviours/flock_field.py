@@ -72,8 +72,6 @@ class FieldRules(NamedTuple):
 
 
 class Field(NamedTuple):
-    """Constants of the field and its memory."""
-
     sums: Longs  # [cells, 5]: birds of a cell, and their positions and velocities in fixed point
     pull_x: Floats  # [n + 16]: alignment and cohesion of the bird in each slot
     pull_y: Floats
@@ -114,7 +112,6 @@ def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, 
 
 @formula
 def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, field: Field) -> None:
-    """Write alignment and cohesion of one bird."""
     top, bottom = max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)
     left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
     count, x, y, vx, vy = 0, 0, 0, 0, 0

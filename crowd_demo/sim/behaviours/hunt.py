@@ -173,8 +173,6 @@ class PreyCounts(NamedTuple):
 
 
 class Chase(NamedTuple):
-    """Constants of the chase."""
-
     sight: np.float32
     speed: np.float32
     response: np.float32
@@ -184,14 +182,12 @@ class Chase(NamedTuple):
 
 @device
 def _square_along(position: np.float32, count: int, squares: PreyCounts) -> int:
-    """Return the row or column of a coordinate, of `count`."""
     return min(max(int(position * squares.inv_side), 0), count - 1)
 
 
 @kernel
 def count_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squares: PreyCounts, x: Floats,
                y: Floats) -> None:
-    """Count the prey of each square, and note where the predators are, by id."""
     prey = squares.prey[worker]
     prey[:] = 0
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
@@ -204,7 +200,6 @@ def count_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squ
 
 @formula
 def _middle(number: int, squares: PreyCounts) -> np.float32:
-    """Return the middle of a row or column."""
     return (np.float32(number) + 0.5) * squares.side
 
 

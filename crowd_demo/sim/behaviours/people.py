@@ -273,7 +273,6 @@ class People(Behaviour):
             hashing.key(self.seed, world.tick, hashing.RECONSIDER))
 
     def _first_rules(self, world: World) -> PeopleRules:
-        """Return the constants of all steps, without keys."""
         settings, f, none = self.settings, np.float32, np.int32(0)
         radius, arrive, gap, in_way = map(f, (settings.radius, settings.arrive, settings.gap, settings.in_way))
         swerve = math.radians(settings.swerve)

@@ -100,7 +100,6 @@ def perceive(rules: PeopleRules, me: Observed, other: Observed) -> tuple[Mask, F
 
 
 def people_of(world: World) -> Agents[PeopleColumns]:
-    """Return the agents of a world of people, with the type of their columns."""
     return cast(Agents[PeopleColumns], world.agents)
 
 

@@ -28,8 +28,6 @@ MOST_HALVES = 12  # a weight is at most so many times doubled or halved
 
 
 class Routes(NamedTuple):
-    """What the cost of a way follows from."""
-
     fields: FlowField
     prices: Prices
 

@@ -71,7 +71,6 @@ def move_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: 
 
 
 def move_launch(world: World, rules: object, number: int = 0) -> Launch:
-    """Return the launch that moves all agents by these rules; each move of a step has its own number."""
     move, ns = (move_lanes, LIGHT_NS) if world.options.simd else (move_scalar, SCALAR_NS)
     return launch(move, world.workers_for(ns), world.agents.columns, world.agents.count, rules, world.ground,
                   world.farthest_sq[number])
@@ -87,7 +86,6 @@ class Move(Stage):
         return (self.move(world),)
 
     def move(self, world: World) -> Launch:
-        """Return the launch that moves all agents."""
         raise NotImplementedError
 
 

@@ -98,7 +98,6 @@ def next_heading(columns: PeopleColumns, slots: Int, x: Float, y: Float, walls: 
 
 @formula
 def _write_headings(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
-    """Write the headings of due[k:k + 16] or fewer."""
     slots = onward(due, k)
     heading_x, heading_y = next_heading(columns, slots, gather(columns.x, slots), gather(columns.y, slots), walls, fields)
     wanted = lane_numbers() < count - k
@@ -120,12 +119,9 @@ def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int
 # --- the stages ------------------------------------------------------------------------------------------------------
 
 class ListingStage(Stage):
-    """Base of a stage that lists who is due."""
-
     _listed = np.zeros((0, LISTED + LANES), np.int32)
 
     def listed(self, workers: int) -> Ints:
-        """Return the memory for the lists of so many workers."""
         if workers > len(self._listed):
             self._listed = np.zeros((workers, LISTED + LANES), np.int32)
         return self._listed

@@ -68,7 +68,6 @@ class Interaction(Stage):
         return self._memory
 
     def limits(self, world: World) -> NeighbourLimits:
-        """Return what the technique *neighbour_limit* lets an agent keep."""
         settings = world.settings.behaviour_settings
         return NeighbourLimits(bool(world.neighbour_limit == "nearest"), settings.limit_scanned, settings.limit_kept)
 

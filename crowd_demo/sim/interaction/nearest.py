@@ -85,7 +85,6 @@ class KeptNeighbours(NamedTuple):
 
 
 def kept_of(workers: int) -> KeptNeighbours:
-    """Return the working memory of so many workers."""
     shape = workers, MAX_KEPT
     return KeptNeighbours(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros((workers, 4), np.int64))
 

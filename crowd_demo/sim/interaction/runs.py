@@ -320,7 +320,6 @@ def _interact_lists(lists: Lists, given: InteractionInput, row: int, counters: L
 
 @device
 def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) -> None:
-    """Write the lists of cells [first, last) to `order`, one after the other."""
     at = 0
     for cell in range(first, last):
         start[cell - first] = at

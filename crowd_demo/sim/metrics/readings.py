@@ -70,7 +70,6 @@ MAY_APPROXIMATE = tuple(one for one in TECHNIQUES if one.kind is not EXACT or on
 
 
 def approximations(sim: Simulation) -> Settings:
-    """Return the techniques that change the motion at present."""
     get = sim.optimizations.get
     return tuple((one.path, get(one.path)) for one in MAY_APPROXIMATE if kind_of(one, get(one.path), get) is not EXACT)
 

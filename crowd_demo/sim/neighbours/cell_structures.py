@@ -126,7 +126,6 @@ def order_cells(cells: Ints, curve: int, columns: int, rows: int) -> None:
 
 @kernel
 def count_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints) -> None:
-    """Count the agents in this worker's share of the curve."""
     count, cells = 0, curve_order.cells.shape[0]
     for k in range(cells * worker // workers, cells * (worker + 1) // workers):
         cell = curve_order.cells[k]

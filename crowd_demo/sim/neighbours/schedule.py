@@ -32,8 +32,6 @@ LONGEST = 16  # period
 
 
 class UpdateSchedule(NamedTuple):
-    """The schedule of one step."""
-
     due_below: int  # packed: agents below are due now, or overdue
     due_above: int  # and so are those that would be due later than a period from now
     period: int
@@ -125,7 +123,6 @@ def count_due_of_sixteen(next_update: Ints, order: Ints, first: int, end: int, s
 
 @device
 def count_due(next_update: Ints, order: Ints, first: int, end: int, schedule: UpdateSchedule) -> int:
-    """Return how many of the agents order[first:end] are due."""
     count = 0
     for k in range(first, end, LANES):
         count += count_due_of_sixteen(next_update, order, k, end, schedule)

@@ -116,7 +116,6 @@ class AgentGrid(CellIndex):
         self.layout = self.agents.layout
 
     def rebuild(self) -> None:
-        """Build it for the present positions."""
         run(self.launches())
         self.built()
 
@@ -215,5 +214,4 @@ class Structure(Protocol):
         return self.domain.grid.view()._replace(reach=self.domain.grid.reach_of(distance))
 
     def counters(self) -> dict[str, float]:
-        """Return counters of the last step, for the profile."""
         return {}

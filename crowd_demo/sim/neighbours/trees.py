@@ -238,8 +238,6 @@ def find_leaves(worker: int, workers: int, box: Floats, next_update: Ints, order
 # --- the structures --------------------------------------------------------------------------------------------------
 
 class TreeStructure(Structure):
-    """A tree whose nodes have the boxes `box`."""
-
     REORDERS = True
     OBEYS = frozenset({"leaf_size", "reorder.when"})
 
@@ -262,7 +260,6 @@ class TreeStructure(Structure):
         return min(self.subtrees, self.depth)
 
     def index(self, tick: int) -> tuple[Launch, ...]:
-        """Build the tree."""
         self.order = self.tree.order
         return self.build(self.tree, 0, self.parts)
 

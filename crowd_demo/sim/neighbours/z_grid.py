@@ -43,7 +43,6 @@ MAX_LEVELS = 3  # squares of 8 x 8 cells at most
 
 @device
 def _spread(bits: int) -> int:
-    """Insert a zero above each of the lowest 16 bits."""
     bits = (bits | bits << 8) & 0x00FF00FF
     bits = (bits | bits << 4) & 0x0F0F0F0F
     bits = (bits | bits << 2) & 0x33333333

@@ -31,8 +31,6 @@ GUST_UNITS, GUST_S = 900.0, 4.0  # width of a gust, and the time in which it pas
 
 
 class LinkRules(NamedTuple):
-    """Constants of one step."""
-
     rest: np.float32
     stiffness: np.float32
     damping: np.float32
@@ -85,7 +83,6 @@ def gust(rules: LinkRules, x: Float, y: Float) -> Float:
 
 @kernel
 def apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
-    """Write the velocities of the agents that links act on."""
     nodes = web.node.shape[0]
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
         me = np.uintp(web.node[k])
@@ -115,7 +112,6 @@ class Springs(Stage):
 
 
 def rules_of_links(world: World) -> LinkRules:
-    """Return the constants of this step."""
     links, f = world.settings.links, np.float32
     return LinkRules(rest=f(links.rest), stiffness=f(links.stiffness), damping=f(links.damping), gravity=f(links.gravity),
                      wind=f(links.wind), drag=f(links.drag), dt=f(world.dt), inv_gust=f(1 / GUST_UNITS),

@@ -173,7 +173,6 @@ class Agents(Generic[Kind]):
                 self.close_gaps(workers)
 
     def close_gaps(self, workers: int) -> None:
-        """Close all gaps at once; the other agents keep their order."""
         if self.handles.gaps:
             run(self.closing(workers))
             self.closed()

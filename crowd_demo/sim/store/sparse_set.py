@@ -109,7 +109,6 @@ class SparseSet:
         return _NO_MOVES if mode == "deferred" else self._swap_back() if mode == "swap_back" else self.compact()
 
     def compact(self) -> Moves:
-        """Close all gaps; the order stays."""
         if not self.gaps:
             return _NO_MOVES
         first = min(int(gaps.min()) for gaps in self._gaps if len(gaps))

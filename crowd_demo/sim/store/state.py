@@ -71,12 +71,10 @@ Kind = TypeVar("Kind", bound=Columns)
 
 @cache
 def dtypes_of(kind: type[Columns]) -> dict[str, np.dtype[np.generic]]:
-    """The dtype of each column, float32 or int32, in the order of the rows."""
     return {name: np.dtype(np.float32 if hint == Floats else np.int32) for name, hint in get_type_hints(kind).items()}
 
 
 def views(kind: type[Kind], matrix: Ints) -> Kind:
-    """Return the rows of an int32 matrix as columns."""
     return kind(*(row.view(dtype) for row, dtype in zip(matrix, dtypes_of(kind).values(), strict=True)))
 
 
@@ -108,8 +106,6 @@ EMPTY = PartState()
 
 
 class StatePart(Protocol):
-    """A part of the state of a simulation."""
-
     name: str  # under which snapshots and files have it
 
     def state(self) -> PartState:

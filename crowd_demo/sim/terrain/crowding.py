@@ -67,7 +67,6 @@ class Crowding:
             self._tiles = self._next = np.require(tiles, requirements="W")  # kernels are compiled for such arrays
 
     def allows(self, state: Bytes) -> bool:
-        """Return whether this can be the state."""
         return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self._most)).all())
 
     def prices(self, tick: int) -> Prices:
@@ -83,7 +82,6 @@ class Crowding:
         return next((goal for goal, turn in enumerate(self._turns.tolist()) if turn >= (tick % self.every or math.inf)), None)
 
     def is_due(self, tick: int) -> bool:
-        """Return whether people are counted in this step."""
         return tick % self.every == 0
 
     def launches(self, tick: int, x: Floats, y: Floats, agents: int, walls: Walls) -> tuple[Launch, ...]:

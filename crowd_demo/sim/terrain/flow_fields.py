@@ -281,7 +281,6 @@ def _begin(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: i
 
 @device
 def _link(heads: Ints, following: Ints, before: Ints, tile: int, cost: int) -> None:
-    """Put a tile at the head of the list of a distance."""
     head = heads[cost % CIRCLE]
     following[tile], before[tile] = head, NONE
     if head != NONE:
@@ -291,7 +290,6 @@ def _link(heads: Ints, following: Ints, before: Ints, tile: int, cost: int) -> N
 
 @device
 def _unlink(heads: Ints, following: Ints, before: Ints, tile: int, cost: Int) -> None:
-    """Take a tile out of the list of a distance."""
     last, following_one = before[tile], following[tile]
     if last == NONE:
         heads[cost % CIRCLE] = following_one

@@ -55,7 +55,6 @@ class ForceArrays(NamedTuple):
 
 
 def arrays_of(forces: tuple[Force, ...]) -> ForceArrays:
-    """Return forces for kernels, in their order."""
     columns = np.zeros((6, MAX_FORCES), np.float32)
     for at, (_, kind, x, y, radius, strength, _) in enumerate(forces):
         along, away = (4 * strength / radius, 0.0) if kind == "attract" else (0.0, -strength)

@@ -82,7 +82,6 @@ def slide(ground: Ground, x: Float, y: Float, dx: Float, dy: Float) -> tuple[Flo
 
 @device
 def longer(so_far_sq: Float, dx: Float, dy: Float) -> Float:
-    """Return the square of the longest move so far."""
     length_sq = dx * dx + dy * dy
     return select(length_sq > so_far_sq, length_sq, so_far_sq)
 
@@ -165,7 +164,6 @@ def _nearest(blocked: Bytes, down: Ints, column: int, reach: int) -> int:
 
 
 def ground_of(terrain: Terrain, body: float, field: WallField, forces: ForceArrays = NO_FORCES) -> Ground:
-    """Return the ground of a terrain with its present walls."""
     walls = terrain.walls
     solid = terrain.blocked.reshape(-1).astype(np.int32)
     zero, tile = np.float32(0), float(walls.tile)

@@ -113,7 +113,6 @@ class Terrain:
             self.version += 1
 
     def with_goals(self, goals: Goals) -> tuple[Marks, tuple[Destination, ...]]:
-        """Return the marks and the destinations that there would be."""
         if not goals:
             return self._first_marks, self.first_destinations
         marks, listed = self._first_marks.copy(), list(self.first_destinations)

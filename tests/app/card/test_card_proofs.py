@@ -8,14 +8,8 @@ from watched import Watched
 
 from crowd_demo.app.card import trial
 from crowd_demo.registry.entries import APPROXIMATE
-from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
-
-
-@pytest.fixture
-def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STRUCTURES, "linked", "wrong_structures:Forgetful")
 
 
 def test_the_running_crowd_is_what_it_is_without_cards(watched: Watched) -> None:
@@ -38,12 +32,6 @@ def test_drawing_is_proved_by_pictures(watched: Watched) -> None:
     assert card.proof.kind == "same" and card.proof.text.startswith("same picture: ")
     assert [span.name for span in card.spans[:2]] == ["frame", "draw"]
     assert "cells visited by culling" in [count.name for count in card.counts]
-
-
-def test_a_wrong_kernel_is_caught(watched: Watched, forgetful: None) -> None:
-    watched.switch("neighbours", "linked", 100)
-    assert watched.card.proof.kind == "differs" and watched.card.proof.text.startswith("THE CROWDS DIFFER after ")
-    assert watched.card.spans[0].outcome != "unknown", "nothing more is timed"
 
 
 def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

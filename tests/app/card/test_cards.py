@@ -197,16 +197,6 @@ def test_another_crowd_or_time_ends_it(watched: Watched, key: str, why: str) -> 
     assert watched.card.state.endswith(f", until {why}")
 
 
-@pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
-def test_copies_show_the_view_of_the_switch_when_somebody_moves_it(watched: Watched, path: str, value) -> None:
-    watched.switch(path, value, 40)
-    watched.program.seeing.zoom(*ZOOM)
-    watched.frames()
-    turns = turns_of(watched.card)
-    watched.frames(30)
-    assert turns_of(watched.card) > turns and "until" not in watched.card.state
-
-
 def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_large_for_copies(
         watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "MAX_BYTES", 0)
@@ -229,14 +219,6 @@ def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watc
     watched.switch("blitter", "pygame", 40)
     assert watched.card.left < 1 and watched.card.spans[0].name == "frame"
     assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms
-
-
-def test_a_second_switch_begins_a_new_card(watched: Watched) -> None:
-    watched.switch("simd", False, 100)
-    watched.switch("reorder.when", "off")
-    assert (watched.card.title, watched.card.change, watched.card.left) == ("reorder", "every -> off", 1)
-    watched.frames(100)
-    assert watched.card.proof.kind == "same" and watched.card.note.startswith("Memory keeps its order")
 
 
 def test_two_quick_switches_are_one(watched: Watched) -> None:

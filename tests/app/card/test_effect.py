@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -97,24 +96,6 @@ def test_a_factor_below_three_is_none_nor_one_of_a_single_step(
     assert compared(before, after)[0]["step"].outcome == outcome
 
 
-def test_a_sort_counts_with_its_share_of_the_steps() -> None:
-    profile = MadeUp()
-    for frame in range(120):
-        profile.frame(sort=frame % 30 == 0)
-    around = profile.switch()
-    for frame in range(120):
-        profile.frame(sort=frame % 10 == 0)
-    found = spans(around, profile)
-    assert (found["reorder"].before_ms, found["reorder"].after_ms) == pytest.approx((6 / 30, 6 / 10), rel=0.05)
-    assert found["step"].after_ms - found["step"].before_ms == pytest.approx(6 / 10 - 6 / 30, rel=0.1)
-
-
-def test_a_stage_that_does_not_run_has_times_and_no_factor() -> None:
-    reorder = compared({}, {"count": 60, "sort": True})[0]["reorder"]
-    assert (reorder.before_ms, reorder.after_ms) == pytest.approx((0, 6), rel=0.01)
-    assert math.isnan(reorder.factor) and reorder.outcome == "no factor"
-
-
 def test_frames_with_a_note_and_their_steps_do_not_count() -> None:
     profile = MadeUp()
     for _ in range(40):
@@ -159,11 +140,6 @@ def test_drawing_is_compared_frame_by_frame() -> None:
     assert found["draw"].factor == pytest.approx(8.1 / 2, rel=0.01) and found["draw"].outcome == "faster"
     assert found["frame"].before_ms == pytest.approx(9.6, rel=0.01) and found["frame"].outcome == "no factor"
     assert text == "120 frames before, 120 after"
-
-
-def test_the_step_comes_first_and_then_the_stage_that_changed_most() -> None:
-    found, _ = compared({"interaction": 1.5, "contact": 1.0}, {"interaction": 1.0, "contact": 4.4})
-    assert list(found) == ["step", "contact", "frame"] and found["contact"].outcome == "slower"
 
 
 def test_what_was_before_a_change_is_not_compared() -> None:

@@ -212,8 +212,8 @@ def test_every_choice_of_every_technique_comes_up() -> None:
     assert len(others) == len(wanted)
 
 
-@pytest.mark.parametrize("name", [
-    "1k", pytest.param("20k-flock", marks=pytest.mark.slow), pytest.param("maze", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["1k", "20k-flock", "maze"])
 def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     config = load_config(name)
     with closing(Compilers(config)) as compilers:

@@ -83,7 +83,7 @@ def test_after_loading_no_kernel_compiles(settings: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("behaviour", [
-    name if name in ("crowd", "flock") else pytest.param(name, marks=pytest.mark.slow) for name in BEHAVIOURS])
+    name if name == "crowd" else pytest.param(name, marks=pytest.mark.slow) for name in BEHAVIOURS])
 def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
     run_fresh(NOTHING_COMPILES + SWITCHES, f"behaviour={behaviour}")
 

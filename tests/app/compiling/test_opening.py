@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +21,6 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.recording.format import read_recording
-from crowd_demo.sim.simulation import Simulation
 
 BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\nwindow: {title: birds}\n"
 
@@ -145,33 +143,3 @@ def test_frames_are_counted_over_all_crowds_and_the_report_is_about_the_last(
     assert report["config"]["window"]["width"] == 320 and (folder / "a.png").exists()
     spans = [event["name"] for event in json.loads((folder / "trace.json").read_text("utf-8")) if event["ph"] == "X"]
     assert spans.count("frame") == 800
-
-
-def test_after_each_of_many_switches_nothing_is_left_of_the_crowds_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The present crowd lives, and the small one that finds its kernels; of the threads only those that still run."""
-    crowds: weakref.WeakSet[Simulation] = weakref.WeakSet()
-    threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
-    left: list[tuple[int, list[str]]] = []  # crowds, and threads that have ended
-    build, start, loop_run = Simulation._build, threading.Thread.start, Loop.run
-
-    def building(sim: Simulation, *rest: Any) -> None:
-        crowds.add(sim)
-        build(sim, *rest)
-
-    def starting(thread: threading.Thread) -> None:
-        threads.add(thread)
-        start(thread)
-
-    def running(loop: Loop) -> None:
-        left.append((len(crowds), [thread.name for thread in threads if not thread.is_alive()]))
-        if len(left) > 6:
-            loop.program.quitting.ask()
-        else:
-            loop.program.open_scenario("birds")
-        loop_run(loop)
-
-    monkeypatch.setattr(Simulation, "_build", building)
-    monkeypatch.setattr(threading.Thread, "start", starting)
-    monkeypatch.setattr(Loop, "run", running)
-    assert run(frames=1_000_000) == 0
-    assert left == [(2, [])] * 7

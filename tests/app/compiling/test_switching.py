@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from itertools import pairwise
 from typing import Any, cast
 
 import pytest
@@ -16,7 +15,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.compilers import Compilers
-from crowd_demo.registry.entries import Range, Technique, Value
+from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick
@@ -210,26 +209,6 @@ def test_the_next_choice_goes_round_both_ways_also_from_between_them() -> None:
     assert next_choice(depth.choices, last) == first and next_choice(depth.choices, first, backwards=True) == last
     assert next_choice(stagger.choices, 5) == stagger.choices[0]
     assert next_choice(stagger.choices, 5, backwards=True) == stagger.choices[-1]
-
-
-def climb(numbers: Range, value: float, direction: int) -> list[float]:
-    """From a value to the end of the range."""
-    way = [value]
-    while not way[1:] or way[-1] != way[-2]:
-        way.append(float(next_number(numbers, way[-1], direction)))
-    return way[:-1]
-
-
-@pytest.mark.parametrize("technique", [t for t in TECHNIQUES if t.numbers], ids=lambda technique: technique.path)
-def test_numbers_lead_through_the_whole_range_and_back_over_the_same_ones(technique: Technique) -> None:
-    numbers = technique.numbers
-    assert numbers
-    up = climb(numbers, numbers.low, 1)
-    assert up[-1] == numbers.high and climb(numbers, numbers.high, -1) == up[::-1]
-    least = min(numbers.low or 1, 1)
-    assert all(least * 0.999 < high - low < max(low * 0.101, least * 1.001) for low, high in pairwise(up))
-    for value in up:
-        Optimizations().set(technique.path, numbers.kind(value))
 
 
 def test_a_number_between_leads_to_its_neighbours_and_words_have_none() -> None:

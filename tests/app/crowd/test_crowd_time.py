@@ -72,24 +72,6 @@ def test_every_tick_has_the_hash_that_it_had(kind: Settings) -> None:
     assert alone.state_hash() == crowd.sim.state_hash()
 
 
-def test_steps_in_the_past_follow_what_was_done_until_somebody_does_something_else() -> None:
-    chance = np.random.default_rng(2)
-    crowd = crowd_of(simulation(**SETTINGS))
-    hashes = play(crowd, 60, chance)
-    go(crowd, 20)
-    for tick in range(21, 61):
-        crowd.step()
-        assert crowd.sim.state_hash() == hashes[tick]
-    go(crowd, 30)
-    crowd.carry_out(Populate(120))
-    assert crowd.timeline.newest == 30
-    assert go(crowd, 31) == 30
-    hashes = {**hashes, 30: crowd.sim.state_hash(), **play(crowd, 40, chance)}
-    for tick in (70, 3, 29, 30, 31, 55):
-        go(crowd, tick)
-        assert crowd.sim.state_hash() == hashes[tick], tick
-
-
 def reaches(crowd: Crowd, steps: int) -> list[int]:
     """Make steps; return how many ticks back one can go after each of them, within the memory bound."""
     found, timeline = [], crowd.timeline

@@ -73,16 +73,6 @@ def test_steps_are_counted_over_the_last_second_and_so_is_the_real_speed() -> No
     assert (rate(64, [4] * 100).real_speed(16.0, DT), rate(8, [4] * 20).real_speed(1.0, DT)) == (4.0, 0.5)
 
 
-@pytest.mark.quick
-def test_a_speed_that_is_reached_is_not_told_whatever_falls_between_frames() -> None:
-    for speed in (1 / 8, 0.3, 1.0, 64.0):
-        pace, made, counted = started(), 0, StepRate()
-        for frame in range(500):
-            made += pace.steps(1 / 50, speed)
-            counted.add(frame / 50, made)
-            assert counted.real_speed(speed, DT) is None
-
-
 def run(speed: float, step_s: float, picture_s: float) -> tuple[StepRate, float]:
     """Two seconds on a machine with a clock of its own; the steps a second at the end, and the longest frame."""
     pace, counted, made, now_s, longest_s, frame_s = started(), StepRate(), 0, 0.0, 0.0, picture_s

@@ -10,11 +10,7 @@ from weakref import ref
 import pytest
 from driven import Driven
 
-from crowd_demo.app import loop
 from crowd_demo.app.tours.live_numbers import TO_COME
-from crowd_demo.config.loader import load_config
-from crowd_demo.config.resources import list_tours
-from crowd_demo.config.tour import load_tour
 from crowd_demo.render.hud.status import TourView
 
 SMALL = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
@@ -198,29 +194,3 @@ def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:
     touring.frames()
     touring.drag(touring.find("tour", "leave"))
     assert touring.status().tour is None
-
-
-@pytest.fixture
-def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Configurations that a tour opens have a tenth of their agents, a million birds a thousand."""
-    def load(name: str) -> Any:
-        config = load_config(name)
-        return config.model_copy(update={"agents": min(config.agents // 10, 1000)})
-
-    monkeypatch.setattr(loop, "load_config", load)
-
-
-@pytest.mark.parametrize("name", list(list_tours()))
-def test_a_shipped_tour_can_be_played_to_its_end_with_all_its_numbers(
-        driven: Driven, small_crowds: None, name: str) -> None:
-    tour = load_tour(name)
-    driven.program.guide.begin(name, driven.program)
-    for number, page in enumerate(tour.pages):
-        few = min(driven.program.crowd.agents_asked, 800)
-        if driven.program.crowd.agents_asked != few:
-            driven.program.controls.populate(few)
-        view = until_measured(driven)
-        assert view.step == page.step + 1 and TO_COME not in view.text + view.question, view
-        assert "Not measured" not in view.text + view.question, (number, view)
-        driven.press("return")
-    assert driven.status().tour is None

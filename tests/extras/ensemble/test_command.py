@@ -91,6 +91,7 @@ def test_a_run_that_always_kills_its_worker_is_a_row_with_an_error(tmp_path, ens
     assert [bool(row["error"]) for row in table_of(out)] == [False, False, True, False]
 
 
+@pytest.mark.slow
 def test_what_fails_or_gives_something_else_when_made_again_is_said(tmp_path, ensemble) -> None:
     asked = (*SMALL, "lies,fails_later", "--seeds", "1-2", "--out", tmp_path / "out")
     assert ensemble(*asked, "--workers", "1").returncode == 0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, PLACES, open_world, simulation
 
+from crowd_demo.config.section import UNITS_A_METRE as METRE
 from crowd_demo.extras.ensemble.measures import (
     FOLD,
     Flow,
@@ -15,6 +16,7 @@ from crowd_demo.extras.ensemble.measures import (
     Sampler,
     Speed,
     densest,
+    density,
     overlap,
     queuing,
     stuck,
@@ -44,6 +46,9 @@ def test_people_are_measured_as_one_would_by_hand(crowd: Simulation) -> None:
     assert stuck(crowd) == sum(state == STUCK for state in people.state.tolist()) / 500
     assert waiting(crowd) == sum(state == WAITING for state in people.state.tolist()) / 500
     assert queuing(crowd) == sum(state in (QUEUING, CREEPING) for state in people.state.tolist()) / 500
+    for name, (left, top, right, bottom) in crowd.config.measure.areas.items():
+        inside = sum(left <= x <= right and top <= y <= bottom for x, y in zip(people.x, people.y, strict=True))
+        assert density(crowd)[name] == pytest.approx(inside / ((right - left) * (bottom - top) / METRE**2))
     squares = Counter((int(x // 48), int(y // 48)) for x, y in zip(people.x.tolist(), people.y.tolist(), strict=True))
     assert densest(crowd) == max(squares.values())
     body = crowd.config.crowd.body

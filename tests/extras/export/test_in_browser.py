@@ -56,9 +56,9 @@ def test_it_decodes_what_was_written(browser: Browser, page: tuple[Path, dict[st
     x, y = (np.array(browser.run(f"Array.from(player.painter.frames.tracks.{axis})")) for axis in "xy")
     found = places(about, blocks)
     at = 0
-    for lane, first, length in zip(*(blocks[each].tolist() for each in ("lane", "first", "length")), strict=True):
+    for member, first, length in zip(*(blocks[each].tolist() for each in ("member", "first", "length")), strict=True):
         for frame in range(first, first + length):
-            assert (x[at] * about["step"], y[at] * about["step"]) == found[int(blocks["ids"][lane]), frame][:2]
+            assert (x[at] * about["step"], y[at] * about["step"]) == found[int(blocks["ids"][member]), frame][:2]
             at += 1
     assert at == len(x) == len(found)
 

@@ -4,6 +4,7 @@ That the GPU itself computes the same bits is shown by `benchmarks/gpu.py`, on a
 """
 
 from collections import Counter
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,9 @@ def pair(settings: Settings) -> tuple[Simulation, Simulation]:
     return here, there
 
 
-@pytest.mark.parametrize("settings", [*FLOCKS.values(), *PEOPLE.values()], ids=[*FLOCKS, *PEOPLE])
-def test_the_crowd_is_the_same_on_the_gpu(settings: Settings, gpu: GraphicsProcessor) -> None:
+@pytest.mark.parametrize(("gpu", "settings"), zip(cycle((3, 700)), (*FLOCKS.values(), *PEOPLE.values())),
+                         ids=[*FLOCKS, *PEOPLE], indirect=["gpu"])
+def test_the_crowd_is_the_same_on_the_gpu(gpu: GraphicsProcessor, settings: Settings) -> None:
     here, there = pair(settings)
     if settings in FLOCKS.values() and here.agents.count > 1:
         for sim in (here, there):

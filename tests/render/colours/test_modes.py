@@ -1,8 +1,8 @@
 import math
-from itertools import product
 
 import numpy as np
 import pytest
+from covering import covering_rows
 from crowds import CROWDS, open_world, simulation
 
 from crowd_demo.compute.jit import device, run
@@ -20,6 +20,7 @@ from crowd_demo.sprites.pixels import frame_of, plain_surface
 
 MODES = [name for name, entry in COLOURS.items() if entry.code]
 SIZE = 220, 140
+SWITCHES = covering_rows({"cull": ("off", "agents", "grid"), "depth": ("full", "bands"), "blitter": ("compiled", "pygame")})
 
 
 @pytest.fixture(scope="module", params=list(CROWDS))
@@ -72,7 +73,7 @@ def expected_of(sim, name):
             return [slot * 256 // count for slot in range(count)]
         case "age":
             return [sim.tick - 1 - (at // 16 - at % 16 - 1) for at in c.next_update[:count].tolist()]
-        case "turn":
+        case "due":
             return [at // 16 - sim.tick for at in c.next_update[:count].tolist()]
         case "cell":
             cell = sim.grid.cell
@@ -84,7 +85,7 @@ def expected_of(sim, name):
     return None
 
 
-@pytest.mark.parametrize("name", ["state", "memory", "age", "turn", "cell", "worker"])
+@pytest.mark.parametrize("name", ["state", "memory", "age", "due", "cell", "worker"])
 def test_colours_tell_what_they_should(sim, name):
     _, found = numbers(sim, name)
     assert found.tolist() == list(expected_of(sim, name))
@@ -92,7 +93,7 @@ def test_colours_tell_what_they_should(sim, name):
 
 def test_ages_and_turns_lie_within_the_period(sim):
     period = sim.optimizations.stagger.avoidance
-    ages, turns = numbers(sim, "age")[1].astype(int), numbers(sim, "turn")[1].astype(int)
+    ages, turns = numbers(sim, "age")[1].astype(int), numbers(sim, "due")[1].astype(int)
     assert set(ages.tolist()) <= set(range(period)) and set(turns.tolist()) <= set(range(period))
     assert len(set(ages.tolist())) > 1
 
@@ -204,8 +205,7 @@ def test_a_mode_gives_one_picture_whatever_the_switches_and_changes_nothing(sim,
     before = sim.state_hash()
     scene.show_colours(name)
     for zoom in (0.12, 1.0):
-        pictures = [picture(scene, zoom, cull=cull, depth=depth, blitter=blitter)
-                    for cull, depth, blitter in product(("off", "agents", "grid"), ("full", "bands"), ("compiled", "pygame"))]
+        pictures = [picture(scene, zoom, **switches) for switches in SWITCHES]
         assert all(np.array_equal(pictures[0], other) for other in pictures)
         assert not np.array_equal(pictures[0], looks[zoom])
     assert sim.state_hash() == before

@@ -70,28 +70,6 @@ def test_crates_are_painted_as_the_reference_paints_them(seed, count, workers, z
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("style", range(crates.STYLES))
-def test_a_design_fills_its_square_and_nothing_else(style):
-    for side in [*range(1, 300), 777, 1600, 16384]:
-        (first, *others) = crates.design(side, style)
-        assert first[:4] == (0, 0, side, side)
-        assert all(0 <= left < right <= side and 0 <= top < bottom <= side for left, top, right, bottom, _ in others)
-        assert len(others) <= 21 and {part[4] for part in (first, *others)} <= set(range(6))
-
-
-@pytest.mark.quick
-def test_styles_differ_where_there_is_room_and_an_upright_one_is_the_other_turned():
-    def turned(parts):
-        return [(top, left, bottom, right, ink) for left, top, right, bottom, ink in parts]
-
-    nails = 4  # the last parts, one in each corner
-    flat, upright, crossed, upright_crossed = (crates.design(40, style) for style in range(4))
-    assert upright[4:-nails] == turned(flat[4:-nails]) and upright_crossed[4:-nails] == turned(crossed[4:-nails])
-    assert len({str(crates.design(40, style)) for style in range(4)}) == 4
-    assert len({str(crates.design(9, style)) for style in range(4)}) == 1
-
-
-@pytest.mark.quick
 def test_the_margin_is_the_largest_half_side_and_a_pixel():
     assert figures(50).margin(0.5) == (52, 52, 52, 52)
 

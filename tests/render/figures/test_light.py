@@ -75,15 +75,6 @@ def test_light_does_not_depend_on_order_or_workers_in_a_picture_of_any_size(seed
         assert np.array_equal(one, compiled(workers, *backwards, 1.0, size=(width, height))[0])
 
 
-@pytest.mark.parametrize("piled", [16, 17, 60])
-def test_bright_rows_and_others_go_together(piled):
-    slots, agents, shades = crowd(4, 200)
-    agents.x[:piled], agents.y[:piled], agents.vx[:piled], agents.vy[:piled] = 200, 150, 0, 0
-    frame = by_numpy(slots, agents, shades, 0.3)[0]
-    for workers in (1, 2, 3):
-        assert np.array_equal(compiled(workers, slots, agents, shades, 0.3)[0], frame)
-
-
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_pile_burns_out_and_does_not_run_over(workers):
     for count in (100, 257, 258, 3000):

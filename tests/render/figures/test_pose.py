@@ -61,12 +61,6 @@ def test_the_sector_is_that_of_the_angle(vx, vy, slopes):
     assert sprited.sector(np.float32(vx), np.float32(vy), slopes) == expected
 
 
-def test_directions_count_clockwise_on_the_screen_from_east():
-    found = [sprited.sector(np.float32(math.cos(turn)), np.float32(math.sin(turn)), people.DIRECTION_SLOPES)
-             for turn in np.arange(8) * math.tau / 8]
-    assert found == list(range(8))
-
-
 @given(crowds.seeds, crowds.counts, crowds.workers)
 def test_an_agent_looks_the_same_in_any_slot_and_for_any_number_of_workers(seed, count, workers):
     agents = crowds.crowd(seed, count)
@@ -170,18 +164,3 @@ def test_a_turn_is_seen_within_a_fifth_of_a_second_but_not_at_once() -> None:
     seen = [walker.look(90) for _ in range(30)]
     assert seen[0] == 0 and seen[12] == 2
     assert seen == sorted(seen), "the short way round"
-
-
-def test_who_sways_across_a_border_keeps_its_direction() -> None:
-    walker = Walker()
-    assert walker.look(20) == 0
-    assert {walker.look(22.5 + side, 0.05) for _ in range(40) for side in (6, -6)} == {0}
-    assert {walker.look(90 - 4 * k, 0.5) for k in range(5)} == {2}, "who was long away looks where it looks now"
-
-
-def test_in_a_pause_nothing_turns_and_time_may_go_back() -> None:
-    walker = Walker()
-    walker.look(0)
-    before = walker.look(60)
-    assert [walker.look(60, 0.0) for _ in range(100)] == [before] * 100
-    assert [walker.look(60, -DT) for _ in range(30)][-1] == 1

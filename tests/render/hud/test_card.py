@@ -11,7 +11,7 @@ from hud_spy import Spy
 
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import load_tour
-from crowd_demo.registry.entries import APPROXIMATE, EXACT, MODEL, Kind
+from crowd_demo.registry.entries import APPROXIMATE, EXACT, Kind
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import BAD, GOOD, Colour, Pen, scale_for
 from crowd_demo.render.hud.card import Card, CardRow, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
@@ -99,12 +99,6 @@ def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
     assert " ".join(line.text for line in lines) == proof.text and {line.colour for line in lines} == {colour}
 
 
-@pytest.mark.parametrize(("kind", "mark"), [(EXACT, ""), (APPROXIMATE, "~ approximate"), (MODEL, "≠ model")])
-def test_what_changes_the_crowd_is_marked(kind: Kind, mark: str) -> None:
-    pen, _ = drawn(CARD._replace(kind=kind))
-    assert [text for text in pen.texts if text in ("~ approximate", "≠ model")] == [mark][:bool(mark)]
-
-
 # --- The panel of a tour: nothing is cut, and its keys are targets ---------------------------------------------------
 
 @pytest.fixture
@@ -136,13 +130,6 @@ def test_a_bet_shows_its_scale_and_all_its_texts_within_the_panel(is_open: bool,
     assert "your guess: 2 times as fast" in texts and " bet " in texts if is_open else "measured: 2.4" in texts
     assert "too low by 0.4." in texts or is_open
     assert all(canvas.surface.get_rect().contains(each.box) for each in pen.written)
-
-
-def test_the_panel_grows_with_its_text_and_has_a_target_for_each_key(pen: Pen) -> None:
-    short, long = (draw_tour(view("words " * count), 1280, pen, 1.0) for count in (5, 60))
-    assert long.size[1] > short.size[1] + 60 and long.size[0] == short.size[0]
-    assert [placed.target for placed in short.targets] == [("tour", "leave"), ("tour", "back"), ("tour", "next")]
-    assert all(short.surface.get_rect().contains(placed.rect) for placed in short.targets)
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440)])

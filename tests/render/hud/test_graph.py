@@ -72,10 +72,6 @@ def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
     assert "reorder off" not in graph_texts(Graph(), measured(600), (Mark(150, "reorder off"),))
 
 
-def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
-    found = graph_texts(Graph(), measured(200), (Mark(100, "far away"), Mark(185, "hidden"), Mark(190, "newest")))
-    assert "newest" in found and "hidden" not in found and "far away" in found
-
 # --- help ------------------------------------------------------------------------------------------------------------
 
 
@@ -144,10 +140,3 @@ def test_any_two_stages_of_a_part_can_be_told_apart_by_everybody(part: str) -> N
 def test_every_stage_can_be_seen_on_the_ground_of_the_graph(theme: str) -> None:
     red, green, blue, *_ = THEMES[theme][GROUND]
     assert min(distance(stage.colour, (red, green, blue)) for stage in STAGES.values()) > 10
-
-
-def test_each_part_is_a_family_of_hues_for_everybody() -> None:
-    """b* is what all of these eyes see: blue below zero, yellow above."""
-    b = {part: [lab(text_of(stage).colour, eye)[2] for stage in stages_of(part, STAGES) for eye in EYES.values()]
-         for part in PARTS}
-    assert max(b["step"]) < -12 < min(b["present"]) < max(b["present"]) < 12 < min(b["draw"])

@@ -16,7 +16,6 @@ from hud_spy import (
     UNFOLDED,
     ContrastSpy,
     Spy,
-    changed,
     colour_of_text,
     crowd,
     drawn,
@@ -41,7 +40,6 @@ from crowd_demo.render.hud.status import (
     Mark,
     PanelSettings,
     Past,
-    RunningJob,
     Status,
     TourView,
     speed_text,
@@ -53,12 +51,6 @@ from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
-
-
-def test_both_panels_are_drawn_and_the_middle_is_left_free() -> None:
-    after = drawn(Hud(KEYS), crowd(walking=90, waiting=8, stuck=2))
-    differs = (after != pixels(picture())).any(axis=2)
-    assert differs[20:270, 30:300].mean() > 0.99 and differs[1060:1250, 30:220].mean() > 0.99 and not differs[310:830].any()
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
@@ -108,17 +100,6 @@ def test_the_right_panel_shows_each_change_at_once(mode: str) -> None:
         change()
         status = status._replace(pending={} if status.pending else {"depth": "full"})
         assert (drawn(hud, sim, status) == drawn(Hud(KEYS), sim, status)).all()
-
-
-@pytest.mark.parametrize("size", [(640, 360), (400, 300), (200, 120), (64, 48), (16, 16)])
-@pytest.mark.parametrize("face", [None, BUNDLED])
-def test_any_size_of_the_window_will_do(size: tuple[int, int], face: str | None) -> None:
-    pen, surface = Pen(face), picture(size)
-    hud = Hud(KEYS, pen=pen)
-    status = Status(notices=["saved crowd-0001.png"], jobs=[RunningJob("compiling see lanes", 0.5, "1 of 2")])
-    hud.draw(surface, crowd(walking=1, waiting=2, stuck=3), status, 0.0)
-    hud.draw_message()
-    assert changed(pixels(picture(size)), pixels(surface)).width > 0
 
 
 # --- sizes, themes, folding, the mouse -------------------------------------------------------------------------------
@@ -257,13 +238,6 @@ def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("face", [None, BUNDLED])
-def test_numbers_of_equal_length_are_equally_wide(face: str | None) -> None:
-    pen = Pen(face)
-    surface = picture()
-    widths = {pen.left(surface, number, 0, 20) for number in ("111.11", "888.88", "404.04")}
-    assert widths == {pen.width("000.00")}
 
 
 @pytest.mark.parametrize("bold", [False, True])

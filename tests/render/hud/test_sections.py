@@ -25,7 +25,7 @@ from hud_spy import (
 )
 
 from crowd_demo.config.events import ScenarioEvent
-from crowd_demo.profile import HISTORY, Profile
+from crowd_demo.profile import HISTORY
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import TECHNIQUES, inactive
 from crowd_demo.render.hud.canvas import TEXT, Canvas, Target, scale_for
@@ -241,31 +241,6 @@ def test_a_folded_section_is_a_line_that_unfolds() -> None:
     at = next(placed.rect.center for placed in hud.panels[0].targets if placed.target == Target("unfold", "graph"))
     margin = 12
     assert hud.target_at(at[0] + margin, at[1] + margin) == Target("unfold", "graph")
-
-
-@pytest.mark.parametrize(("steps", "a_picture", "step", "sum_ms"), [
-    ((1,) * 30, "1.0", "1.00", "3.00"), ((0,) * 30, "0.0", "0.00", "2.00"), ((3, 4, 3) * 10, "3.3", "1.00", "3.00"),
-    ((1, 0) * 15, "0.5", "1.00", "3.00"), ((1,) * 30 + (0,) * 90, "0.2", "1.00", "3.00")])
-@pytest.mark.parametrize("hud", ["full", "compact"])
-def test_a_frame_is_one_step_and_its_picture_however_many_steps_a_displayed_picture_has(
-        steps: tuple[int, ...], a_picture: str, step: str, sum_ms: str, hud: str) -> None:
-    sim = crowd()
-    sim.profile = Profile()
-    for count in steps:
-        for _ in range(count):
-            sim.profile.begin_step()
-            sim.profile.add("interaction", 1.0)
-            sim.profile.end_step()
-        sim.profile.add("blit", 2.0)
-        sim.profile.add("flip", 7.0)
-        sim.profile.end_frame(10.0)
-    found = texts(sim, Status(panels=UNFOLDED._replace(hud=hud)))
-    line = ["100", "FPS", sum_ms, "ms per frame" if hud == "full" else "ms"]
-    at = found.index("FPS") - 1
-    assert found[at:at + 4] == line
-    if hud == "full":
-        sums = {name: found[found.index(name) + 1] for name in ("step", "draw", "steps per frame")}
-        assert sums == {"step": f"{step} ms", "draw": "2.00 ms", "steps per frame": a_picture}
 
 
 # --- The section of a scenario: its numbers against the crowd's, and that it depends on the state alone --------------

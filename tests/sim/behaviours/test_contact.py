@@ -122,22 +122,3 @@ def test_who_is_a_whole_turn_of_the_quick_test_away_touches_nobody(neighbours):
     lanes, one_by_one = sims
     assert (lanes.x[:300] != x).any()
     assert np.array_equal(lanes.x[:300], one_by_one.x[:300]) and np.array_equal(lanes.y[:300], one_by_one.y[:300])
-
-
-@pytest.mark.parametrize("passes", [1, 4])
-@pytest.mark.parametrize("side", [40, 1500])
-def test_small_cells_for_contact_change_nothing(monkeypatch: pytest.MonkeyPatch, side: int, passes: int) -> None:
-    used: list[object] = []
-    build = SmallCells.commit
-    monkeypatch.setattr(SmallCells, "commit", lambda stage, world: (used.append(stage), build(stage, world)))
-    hashes = set()
-    for many, most in ((10**9, 0), (-1, 9)):
-        monkeypatch.setattr("crowd_demo.sim.behaviours.contact.MANY", many)
-        used.clear()
-        sim = simulation(name="1k", agents=400, optimizations__overlap_passes=passes, **open_world(1600, 1600))
-        columns: Any = sim.agents.columns
-        columns.x[:400], columns.y[:400] = np.random.default_rng(passes).uniform(0, side, (2, 400))
-        sim.step(10)
-        assert len(used) == most, "the first step finds out"
-        hashes.add(sim.state_hash())
-    assert len(hashes) == 1

@@ -12,7 +12,6 @@ from terrains import layout_of, terrain_of
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.extras.ensemble.measures import densest
 from crowd_demo.sim.actions import as_data, from_data
 from crowd_demo.sim.behaviours.destinations import ExchangePeople
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
@@ -112,17 +111,6 @@ def test_without_room_to_be_had_people_go_on_as_before() -> None:
     assert not places_of(sim).columns.capacity.any() and len(left.id) > 100 and not (left.state == QUEUING).any()
 
 
-def test_the_scenario_of_queues_has_some_and_they_move() -> None:
-    sim = simulation("queues", steps=1800)
-    before: Any = sim.agents.by_id()
-    sim.step(900)
-    after: Any = sim.agents.by_id()
-    queued = before.state == QUEUING
-    let_in = (after.state == WAITING) | (after.goal != before.goal) | (after.goal_x != before.goal_x)
-    assert queued.mean() > 0.1 and (queued & let_in).sum() > 20
-    assert densest(sim) <= 16  # as many as stand comfortably in 48 x 48 units
-
-
 # --- exits: people leave there and others come in --------------------------------------------------------------------
 
 def leaving(**more: Any) -> Simulation:
@@ -169,22 +157,6 @@ def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int
     reference_people.people_exchanged(want, stage.rules(sim), places, sim.ground, sim.terrain.walls)
     for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name]), name
-
-
-def test_people_leave_and_others_come_and_the_crowd_stays_as_it_is() -> None:
-    sim = leaving()
-    born, changed = columns_of(sim), np.zeros(200, bool)
-    for _ in range(3000):
-        before: Any = sim.agents.by_id()
-        sim.step()
-        now: Any = sim.agents.by_id()
-        new = now.speed != before.speed
-        changed |= new
-        assert (before.goal[new] < 2).all() and (before.state[new] == WAITING).all() and (now.state[new] == WALKING).all()
-    assert np.array_equal(now.id, born["id"]) and changed.mean() > 0.5
-    low, high = sim.config.crowd.speed_min, sim.config.crowd.speed_max
-    assert ((now.speed >= F(low)) & (now.speed <= F(high))).all()
-    assert abs(now.speed.mean() - born["speed"].mean()) < 2 and abs(now.speed.std() - born["speed"].std()) < 1.5
 
 
 @pytest.mark.quick

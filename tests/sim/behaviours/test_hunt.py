@@ -108,14 +108,6 @@ def test_turning_runs_from_bird_to_bird_beyond_those_who_see_the_hawk() -> None:
     assert (abs(turned[~met]) > np.radians(20)).sum() > 50
 
 
-def test_prey_of_the_shipped_scenario_does_not_lie_along_the_edge() -> None:
-    """A steep border held a quarter of it there by then."""
-    sim = simulation("predators", steps=1500)
-    c: Any = sim.agents.by_id()
-    outside = np.minimum(np.minimum(c.x, 3200 - c.x), np.minimum(c.y, 1800 - c.y)) < 150
-    assert outside[c.kind == 0].mean() < 0.06
-
-
 # --- the field: the formula of its docstring, bird by bird, and how far it is from the exact rules -------------------
 
 def flock(n: int, seed: int, **more: Any) -> Any:

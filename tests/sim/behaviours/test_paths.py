@@ -19,7 +19,6 @@ from reference_terrain import reference_ways
 from terrains import make_fields
 
 from crowd_demo.compute.jit import device, run
-from crowd_demo.sim.behaviours.people_rules import STUCK
 from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.ground import slide
@@ -85,23 +84,6 @@ def test_fields_go_by_the_prices_of_their_turn() -> None:
     assert fields.made.any() and not np.array_equal(counts[15], counts[30])
 
 
-def test_people_take_the_way_that_is_not_crowded(tmp_path: Path) -> None:
-    """A wall with two doors: the crowd stands in the nearer one."""
-    wall, door = "....T....", "........."
-    rows = [wall, wall, "....T...0", wall, door, wall, wall, door, wall]
-    (tmp_path / "doors.map").write_text("\n".join(["type octile", "height 9", "width 9", "map", *rows, ""]), "utf-8")
-    turns = {}
-    for detour in (0, 1):
-        sim = simulation(agents=50, map=tmp_path / "doors.map", world__width=360, world__height=360, crowd__detour=detour)
-        columns: Any = sim.agents.columns
-        columns.x[:], columns.y[:] = 180, 180  # the upper door is from 160 to 200
-        columns.x[0], columns.y[0] = 140, 220  # this one stands beside it, a bit below
-        sim.step()
-        moved: Any = sim.agents.by_id()
-        turns[detour] = np.sign(moved.heading_y[0])
-    assert turns == {0: -1, 1: 1}
-
-
 # --- a map of rooms with doors of one tile ---------------------------------------------------------------------------
 
 TILES, ROOM = 64, 9
@@ -118,16 +100,6 @@ def rooms(path: Path) -> Path:
             tiles[wall, across] = tiles[down, wall] = "."
     path.write_text(f"type octile\nheight {TILES}\nwidth {TILES}\nmap\n" + "\n".join(map("".join, tiles)) + "\n", "utf-8")
     return path
-
-
-def test_people_flow_through_rooms_and_doors(tmp_path: Path) -> None:
-    sim = simulation(agents=500, map=rooms(tmp_path / "rooms.map"), world__width=2560, world__height=2560, crowd__radius=40)
-    came = np.zeros(500, bool)
-    for _ in range(24):
-        sim.step(100)
-        c: Any = sim.agents.by_id()
-        came |= (c.timer > 0) & (c.state == 1)
-    assert np.mean(c.state == STUCK) <= 0.03 and came.mean() > 0.3
 
 
 # --- acting on what was seen: all behaviours against their oracle, and the walls that nobody enters ------------------
@@ -229,14 +201,3 @@ def test_slide_equals_the_oracle_and_never_enters_a_wall(seed: int, dx: float, d
         got = slide_once(ground, x, y, F(dx), F(dy))
         assert got == reference.slide(ground, x, y, F(dx), F(dy))
         assert not ground.solid[reference.tile_under(ground, F(got[0]), F(got[1]))]
-
-
-def test_people_reach_their_goals_and_set_out_again() -> None:
-    sim = simulation("1k", agents=60, **open_world(600, 600))
-    people: Any = sim.agents
-    goals = people.by_id().goal
-    arrived = np.zeros(60, bool)
-    for _ in range(1500):
-        sim.step()
-        arrived |= people.by_id().goal != goals
-    assert arrived.mean() > 0.9

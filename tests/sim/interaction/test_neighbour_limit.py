@@ -74,16 +74,6 @@ def test_order_in_memory_workers_structure_and_lanes_change_nothing(behaviour: s
     assert len(hashes) == 1
 
 
-def test_a_limit_that_nobody_reaches_changes_nothing() -> None:
-    hashes = set()
-    for limit in ("none", "first", "nearest"):
-        sim = limited("flock", limit, 60, flock__limit_scanned=100, flock__limit_kept=64)
-        sim.step(30)
-        hashes.add(sim.state_hash())
-        assert sim.profile.counters.get("limit_hits", 0) == 0
-    assert len(hashes) == 1
-
-
 def test_hits_and_counts() -> None:
     sim = limited("flock", "first", 200, spawn__pattern="point", optimizations__stagger__avoidance=1)
     sim.step()

@@ -182,20 +182,6 @@ def test_the_work_is_shared_among_the_steps(by: str) -> None:
     assert (ages(sim)[:4] > 300).all() and ages(sim)[4:].sum() == 0
 
 
-@pytest.mark.parametrize("by", ["place", "tile", "id"])
-@pytest.mark.parametrize("neighbours", ["none", "sorted"])
-def test_error_is_nothing_at_period_1_and_grows_with_the_period(by: str, neighbours: str) -> None:
-    errors = []
-    for period in (1, 2, 12):
-        sim = simulation(agents=800, behaviour="flock", **open_world(800, 600),
-                         optimizations__stagger__by=by, optimizations__stagger__avoidance=period,
-                         optimizations__neighbours=neighbours, steps=32)
-        before = sim.state_hash()
-        errors.append(stagger_error(sim).mean)
-        assert sim.state_hash() == before
-    assert errors[0] == 0 < errors[1] < errors[2]
-
-
 def test_the_error_is_what_the_next_step_shows() -> None:
     """Against two replicas of which one looks at period 1 in the next step."""
     sims = [simulation(agents=400, **open_world(500, 500)) for _ in range(2)]

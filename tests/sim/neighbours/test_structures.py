@@ -113,21 +113,6 @@ def test_leaves_share_the_agents_and_boxes_hold_them(behaviour: str, neighbours:
             assert (box[node, :2] <= child[:2]).all() and (box[node, 2:] >= child[2:]).all()
 
 
-@pytest.mark.parametrize("neighbours", [*ORDERED, "linked"])
-def test_any_number_of_workers_builds_the_same(neighbours: str) -> None:
-    seen: list[Any] = []
-    for threads in (1, 2, 3, 8):
-        structure = build(crowd(neighbours, 700, 3, threads=threads))
-        candidates = structure.candidates()
-        if neighbours == "linked":
-            seen.append((candidates.head.tolist(), candidates.next[:700].tolist()))
-        else:
-            groups = int(candidates.groups[0])
-            seen.append((candidates.order[:700].tolist(), candidates.start[:groups + 1].tolist(),
-                         [candidates.last[g, :candidates.count[g]].tolist() for g in range(groups)], structure.counters()))
-    assert all(other == seen[0] for other in seen)
-
-
 @pytest.mark.quick
 def test_lists_hold_the_agents_of_each_cell_in_slot_order() -> None:
     sim = crowd("linked", 300, 1)
@@ -139,18 +124,6 @@ def test_lists_hold_the_agents_of_each_cell_in_slot_order() -> None:
             assert slot == other
             slot = lists.next[slot]
         assert slot == -1
-
-
-@pytest.mark.parametrize("neighbours", ORDERED)
-def test_agents_move_into_the_order_of_the_structure(neighbours: str) -> None:
-    sim = crowd(neighbours, 400, 5)
-    sim.optimizations.reorder.when, sim.optimizations.reorder.every = "every", 1
-    sim.optimizations.cull = "grid"
-    structure = build(sim)
-    order = np.arange(400)
-    assert np.array_equal(structure.candidates().order[:400], order) and sim.grid.fresh
-    if neighbours != "z_grid":
-        assert np.array_equal(structure.tree.x[:400], sim.agents.columns.x[:400])
 
 
 def test_leaves_are_built_every_few_steps_and_boxes_are_fitted_in_each() -> None:
@@ -166,17 +139,6 @@ def test_leaves_are_built_every_few_steps_and_boxes_are_fitted_in_each() -> None
     shuffle(sim, 4)  # whoever lies elsewhere in memory is looked for anew
     order = build(sim).order[:600].tolist()
     assert build(sim).begun_at == 8 and order != orders[8]
-
-
-@pytest.mark.parametrize(("when", "every", "rebuild"), [("every", 1, 8), ("every", 10, 16), ("drift", 60, 8)])
-def test_leaves_are_renewed_however_often_agents_are_sorted(when: str, every: int, rebuild: int) -> None:
-    sim = crowd("aabb_tree", 1000, 3, leaf_size=8, rebuild=rebuild, stagger__avoidance=1)
-    sim.optimizations.reorder.when, sim.optimizations.reorder.every = when, every
-    met = []
-    for _ in range(4):
-        sim.step(75)
-        met.append(sim.profile.counters["candidates_per_agent"])
-    assert max(met) < 2 * min(met) and sim.profile.counters["sorts"] > 5
 
 
 @pytest.mark.parametrize("neighbours", ORDERED)

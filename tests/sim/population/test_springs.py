@@ -64,25 +64,6 @@ def test_pins_and_all_others_move_as_the_oracle_says(pattern: str, behaviour: st
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("pattern", ["rope", "cloth"])
-@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
-def test_pinned_agents_stay_where_they_are_and_ropes_hold(pattern: str, behaviour: str) -> None:
-    sim = simulation(pattern, **SMALL, behaviour=behaviour, flock__wander=2000, crowd__body=3)  # bodies fit into a rope
-    ids = np.arange(160)
-    pins = ids[pinned(ids, sim.config)]
-    assert len(pins) == (10 if pattern == "rope" else 16)
-    x, y = pattern_positions(pins, sim.config, sim.terrain, sim.config.seed)
-    for _ in range(10):
-        sim.step(30)
-        columns = sim.agents.by_id()
-        assert np.array_equal(columns.x[pins], x) and np.array_equal(columns.y[pins], y)
-        assert not columns.vx[pins].any() and not columns.vy[pins].any()
-    lower, upper = sim.links.ends.T
-    length = np.hypot(columns.x[lower] - columns.x[upper], columns.y[lower] - columns.y[upper])
-    assert length.max() < 2.5 * sim.config.links.rest
-
-
-@pytest.mark.quick
 def test_pins_stand_beside_walls_and_step_out_of_new_ones() -> None:
     sim = simulation("rope", **{**SMALL, "map": "maze", "world__width": 1400, "world__height": 900})
     columns = sim.agents.by_id()

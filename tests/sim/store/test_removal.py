@@ -59,23 +59,6 @@ def test_two_agents_cannot_bear_one_id(ids: list[int]) -> None:
 
 # --- columns ---------------------------------------------------------------------------------------------------------
 
-@pytest.mark.quick
-def test_removal_and_growth_keep_everybody_else() -> None:
-    sim = simulation(agents=200, map="null", steps=10)
-    shuffle(sim, 2)
-    before = sim.agents.by_id()
-    kept = [column[:150].copy() for column in before]
-    sim.populate(150)
-    sim.populate(500)
-    after = sim.agents.by_id()
-    assert np.array_equal(after.id, np.arange(500))
-    for column, was in zip(after, kept, strict=True):
-        assert np.array_equal(column[:150], was)
-    sim.step(10)
-    sim.agents.remove(np.array([3, 77, 10**6]))
-    assert 3 not in sim.agents.columns.id[:sim.agents.count] and sim.agents.count == 498
-    assert sim.agents.handles.free_ids(3).tolist() == [3, 77, 500]
-
 
 # --- when agents are sorted: by the clock, or once somebody may have moved far enough --------------------------------
 
@@ -102,14 +85,6 @@ def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd
     assert sim.profile.counters["sorts"] == 0
 
 
-def test_the_drift_meter_adds_what_contact_moves() -> None:
-    sim = simulation(behaviour="crowd", optimizations__reorder__when="off", optimizations__overlap_passes=2, **WIDE)
-    start = sim.agents.by_id()
-    sim.step(40)
-    now = sim.agents.by_id()
-    assert np.hypot(now.x - start.x, now.y - start.y).max() <= sim.profile.counters["drift"]
-
-
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell(share: float) -> None:
     sim = simulation(behaviour="flock", optimizations__reorder__when="drift", optimizations__reorder__drift=share, **WIDE)
@@ -123,13 +98,6 @@ def test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell(sha
         assert (counters["steps_since_sort"] == 1) == due
         before = counters["drift"]
     assert 3 < sorts < 80
-
-
-def test_nobody_moves_and_nothing_is_sorted_again() -> None:
-    sim = simulation(behaviour="flock", flock__speed_min=0, flock__speed_max=0, optimizations__reorder__when="drift", **WIDE,
-                     steps=30)
-    assert sim.profile.counters["sorts"] == 1
-    assert sim.profile.counters["drift"] == 0
 
 
 @pytest.mark.parametrize("settings, sorts", [({"when": "off"}, 0), ({"every": 1}, 30), ({"every": 7}, 5)])
@@ -153,21 +121,6 @@ def test_agents_lie_along_the_curve_and_every_cell_still_knows_its_own(curve: st
     assert numbers == sorted(numbers)
     lists = [sorted(grid.order[a:b].tolist()) for a, b in pairwise(grid.start)]
     assert lists == reference.cell_lists(columns.x[:300], columns.y[:300], grid.cell, grid.columns, grid.rows)
-
-
-@pytest.mark.quick
-def test_reorder_moves_every_column_in_lockstep() -> None:
-    sim = simulation(agents=300, map="null", steps=5)
-    sim.optimizations.reorder.every = 1
-    before = [column.copy() for column in sim.agents.by_id()]
-    shuffle(sim, 1)
-    run_through(sim, "query")
-    for column, was in zip(sim.agents.by_id(), before, strict=True):
-        assert np.array_equal(column, was)
-    columns, grid = sim.agents.columns, sim.grid
-    cells = ((columns.y[:300] * grid.floor.inv_cell).astype(int) * grid.columns
-             + (columns.x[:300] * grid.floor.inv_cell).astype(int))
-    assert (np.diff(cells) >= 0).all()
 
 
 def test_imbalance_is_the_largest_share_of_the_work_over_the_mean() -> None:

@@ -16,10 +16,10 @@ from reference_people import people_prices
 from reference_terrain import reference_ways
 from terrains import REAL_MAPS, all_fields, grids, layout_of, make_fields, terrain_of, town, way_costs
 
-from crowd_demo.compute.jit import compile_launches, device, is_compiled, run
+from crowd_demo.compute.jit import device, run
 from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
 from crowd_demo.sim.terrain.crowding import DEAREST, NEW, OLD, PLAIN, Crowding, Prices
-from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields, heading
+from crowd_demo.sim.terrain.flow_fields import UNREACHABLE, FlowFields, heading
 from crowd_demo.sim.terrain.tiles import Terrain
 
 F = np.float32
@@ -105,16 +105,6 @@ def test_ways_that_are_rounded_off_lead_to_where_the_next_tile_is_left() -> None
 
 
 @pytest.mark.quick
-def test_ways_do_not_cut_corners_and_ties_go_to_the_lowest_step() -> None:
-    terrain = town("..@", "@0.", "...")
-    fields = all_fields(terrain)
-    assert way_costs(fields.fields.direction[0]).tolist() == [[10, 5, -1], [-1, 0, 5], [10, 5, 7]]
-    directions = fields.fields.direction[0].tolist()
-    assert directions == [[0, 2, UNREACHABLE], [UNREACHABLE, ARRIVED, 4], [0, 6, 5]]
-    assert [(STEP_COLUMN[step], STEP_ROW[step]) for step in (0, 2, 4, 6)] == [(1, 0), (0, 1), (-1, 0), (0, -1)]
-
-
-@pytest.mark.quick
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=4), st.integers(1, 4))
 def test_only_what_is_asked_for_is_made_and_only_once(asked: list[list[int]], workers: int) -> None:
@@ -169,28 +159,9 @@ def test_a_field_is_complete_before_its_turn() -> None:
         sim.step()
 
 
-@pytest.mark.quick
-def test_all_tiles_of_a_destination_are_arrivals_and_islands_too() -> None:
-    terrain = town("00.", "@@@", "1@.")
-    fields = all_fields(terrain)
-    assert (fields.fields.direction == ARRIVED).sum(axis=(1, 2)).tolist() == [2, 1]
-
-
-def test_the_kernels_can_be_compiled_ahead() -> None:
-    terrain = Terrain(None, 100, 100)
-    layout = layout_of(terrain)
-    launches = FlowFields(terrain).launches([(layout.targets, layout.steps)] * 2, Crowding(terrain).prices(0), 1)
-    compile_launches(launches)
-    assert all(is_compiled(launch) for launch in launches)
-
-
 # --- prices of tiles -------------------------------------------------------------------------------------------------
 
 Array = NDArray[Any]
-
-
-def floats(*values: float) -> Array:
-    return np.array(values, np.float32)
 
 
 def count(crowding: Crowding, terrain: Terrain, tick: int, x: Array, y: Array) -> Array:
@@ -211,15 +182,6 @@ def test_prices_are_those_of_the_page(columns: int, rows: int, tile: float, agen
         expected = people_prices(x, y, terrain.walls, detour)
         assert np.array_equal(count(crowding, terrain, 0, x, y), expected)
     assert expected.min() >= PLAIN
-
-
-@pytest.mark.quick
-def test_a_price_grows_with_the_square_of_the_people_and_has_a_bound() -> None:
-    terrain = terrain_of(np.zeros((1, 5), np.uint8), 26.0, count=1)  # tiles of a square metre
-    x = np.repeat(floats(13, 39, 65, 91), [1, 2, 5, 6])
-    prices = count(Crowding(terrain, 1.0), terrain, 0, x, np.full(len(x), 13, np.float32))
-    assert prices.tolist() == [[16, 40, 208, 255, 8]]
-    assert count(Crowding(terrain, 0.3), terrain, 0, x, np.full(len(x), 13, np.float32)).tolist() == [[10, 17, 68, 94, 8]]
 
 
 @pytest.mark.quick

@@ -102,38 +102,9 @@ def test_destinations_of_a_map_are_numbered_without_gaps() -> None:
     assert terrain.destinations == ((150, 150, 100), (350, 350, 50))
 
 
-@pytest.mark.quick
-def test_the_point_of_the_largest_destination_is_in_its_middle() -> None:
-    everywhere = MapData(np.full((2048, 2048), FLOOR, np.uint8), np.zeros((2048, 2048), np.int16), "")
-    assert Terrain(everywhere, 2048, 2048).destinations == ((1023.5, 1023.5, 1024),)
-
-
 def test_the_point_of_a_destination_is_on_one_of_its_tiles() -> None:
     ring = town("000", "0@0", "000", width=3, height=3).destinations[0]
     assert (ring.x, ring.y) == (1.5, 0.5)
-
-
-@settings(deadline=None)
-@given(grids.filter(lambda blocked: not blocked.all()), st.integers(0, 12), st.integers(0, 2**64 - 1))
-def test_drawn_destinations_are_different_tiles_of_the_largest_area(blocked: np.ndarray, count: int, seed: int) -> None:
-    terrain = terrain_of(blocked, count=count, seed=seed)
-    size = int((terrain.labels == 0).sum())
-    assert len(terrain.destinations) == min(count, size)
-    for number, place in enumerate(terrain.destinations):
-        assert np.count_nonzero(terrain.marks == number) == 1
-        column, row = tile_at(terrain.walls, np.float32(place.x), np.float32(place.y))
-        assert terrain.marks[row, column] == number and terrain.labels[row, column] == 0
-        assert (place.x % 16, place.y % 16, place.spread) == (8, 8, 8)
-    assert terrain.destinations == terrain_of(blocked, count=count, seed=seed).destinations
-
-
-@pytest.mark.quick
-def test_seeds_draw_the_same_everywhere_and_differ_from_each_other() -> None:
-    terrain = Terrain(None, 640, 640, count=3, seed=1)
-    assert [(int(place.x), int(place.y)) for place in terrain.destinations] == [(608, 96), (32, 480), (544, 32)]
-    x, y = terrain.random_walkable(np.arange(3), 1)
-    assert x.tolist() == [117.84375, 66.90625, 362.84375] and y.tolist() == [481.59375, 435.15625, 159.84375]
-    assert Terrain(None, 640, 640, count=3, seed=2).destinations != terrain.destinations
 
 
 @pytest.mark.quick
@@ -160,23 +131,6 @@ def test_people_start_on_free_tiles_wherever_else_others_start(blocked: np.ndarr
         assert (alone[0][0], alone[1][0]) == (x[number], y[number])
 
 
-@pytest.mark.quick
-def test_people_start_everywhere_alike_also_where_tiles_hang_over_the_edge() -> None:
-    terrain = Terrain(None, 1000, 330)  # 16 columns, and 5.28 rows
-    x, y = terrain.random_walkable(np.arange(100_000), 7)
-    assert (x > 0).all() and (x < 1000).all() and (y > 0).all() and (y < 330).all()
-    counts = np.histogram2d(x, y, bins=(10, 11), range=((0, 1000), (0, 330)))[0]
-    assert counts.min() > 909 - 6 * 30 and counts.max() < 909 + 6 * 30  # six standard deviations of 100000 / 110
-
-
-@pytest.mark.quick
-def test_points_of_a_tile_that_lies_almost_wholly_outside_are_at_the_edge() -> None:
-    terrain = Terrain(None, 1000, 687.51)
-    last = terrain.columns * (terrain.rows - 1)
-    x, y = terrain.random_points(np.arange(last, last + terrain.columns), np.arange(3), 7)
-    assert (x >= 0).all() and (x < 1000).all() and (y == np.nextafter(terrain.walls.height, np.float32(0))).all()
-
-
 # --- away from walls: exact distances, the right way, the right strength ---------------------------------------------
 
 @settings(deadline=None)  # the first example compiles
@@ -195,23 +149,6 @@ def test_the_push_is_never_longer_than_one_and_never_nan(blocked: np.ndarray, ma
     assert field.rebuild(terrain) and not field.rebuild(terrain)
     length_sq = field.away_x.astype(float) ** 2 + field.away_y.astype(float) ** 2
     assert (length_sq <= 1.000001).all()  # the rounding of a unit vector in float32
-
-
-@pytest.mark.quick
-def test_a_wall_pushes_straight_away_and_less_with_the_distance() -> None:
-    terrain = town("@" * 9, *["." * 9] * 8, width=90, height=90)
-    field = WallField(terrain, 40.0)
-    field.rebuild(terrain)
-    assert not field.away_x.any()
-    assert field.away_y[:, 4].tolist() == [1, 0.875, 0.625, 0.375, 0.125, 0, 0, 0, 0]
-
-
-@pytest.mark.quick
-def test_the_middle_between_two_walls_pushes_nowhere_and_walls_push_out() -> None:
-    terrain = town("@@...@@", "@@...@@", width=70, height=20)
-    field = WallField(terrain, 40.0)
-    field.rebuild(terrain)
-    assert field.away_x[0].tolist() == [1, 1, 0.875, 0, -0.875, -1, -1]
 
 
 @pytest.mark.quick

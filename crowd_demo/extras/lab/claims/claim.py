@@ -102,7 +102,6 @@ class Found(NamedTuple):
 
     @property
     def arms(self) -> list[str]:
-        """Without the repeat."""
         return [name for name in (self.blocks_ms or self.figures) if not name.endswith(AGAIN)]
 
     @property
@@ -124,7 +123,6 @@ class Case(Protocol):
 
 
 def by_size(*sizes: int, of_size: Callable[[int], Sequence[Case]]) -> Callable[[LabScale], Sequence[Case]]:
-    """Return what makes the cases of each of these sizes that a scale has."""
     return lambda scale: [case for size in scale.sizes(*sizes) for case in of_size(size)]
 
 
@@ -159,7 +157,6 @@ class CaseFinding(NamedTuple):
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:
-    """Yes if all are yes, no if one is no."""
     given = set(answers)
     return "no" if "no" in given else "unclear" if "unclear" in given or not given else "yes"
 
@@ -211,7 +208,6 @@ def is_faster(arm: str, *others: str, times: float = 1.0, stage: str = "") -> Ca
 
 
 def below(limit: float, found: Interval) -> Answer:
-    """Return whether an interval lies below a limit."""
     return "yes" if found.high < limit else "no" if found.low > limit else "unclear"
 
 
@@ -320,8 +316,6 @@ Values = Mapping[str, Value]  # techniques by path
 
 
 class Arm(Protocol):
-    """One of the things that are compared in a case."""
-
     def run(self, steps: int) -> TimedBlock: ...
 
     def result(self) -> str:
@@ -486,7 +480,6 @@ def configured(name: str, agents: int, values: Values | None = None, **settings:
 
 def crowds(name: str, agents: int, arms: Mapping[str, Values], picture: bool = False,
            measure: Callable[[CrowdArm], Figures] | None = None, **settings: object) -> dict[str, Callable[[], Arm]]:
-    """An arm for each of these sets of techniques."""
     def make(values: Values) -> Callable[[], Arm]:
         return lambda: CrowdArm(configured(name, agents, values, **settings), picture, measure)
 

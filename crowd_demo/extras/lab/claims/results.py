@@ -23,7 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from crowd_demo.cli.arguments import print_error
 from crowd_demo.compute.cache import PACKAGE
-from crowd_demo.config.reading import read_bounded
+from crowd_demo.config.memory import read_bounded
 from crowd_demo.extras.lab.claims import experiments
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,
@@ -147,7 +147,6 @@ class Results(NamedTuple):
 
     @property
     def cpu(self) -> str:
-        """The processor and its cores."""
         machine = self.head["machine"]
         assert isinstance(machine, dict)
         name = re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", str(machine.get("cpu", "?")))  # what all are called
@@ -273,7 +272,6 @@ def _read(all_of_them: Sequence[Results], key: tuple[str, str], arm: str) -> str
 
 
 def ns_per_agent(found: Found, arm: str) -> float:
-    """Nanoseconds of one core that a step takes for an agent."""
     return _core_ns(found, arm) / max(found.size, 1)
 
 

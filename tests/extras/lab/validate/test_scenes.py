@@ -8,8 +8,8 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.config.maps import parse_octile
-from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.extras.lab.validate.experiments.rooms import FLOWS, TILES, most
+from crowd_demo.extras.lab.validate import EXPERIMENTS
+from crowd_demo.extras.lab.validate.rooms import FLOWS, TILES, most
 from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FROM_WALLS,

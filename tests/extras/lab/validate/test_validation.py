@@ -14,7 +14,7 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.cli import main
-from crowd_demo.extras.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.extras.lab.validate import EXPERIMENTS
 from crowd_demo.extras.lab.validate.validation import (
     ANTICIPATE,
     HEAD,
@@ -123,7 +123,7 @@ def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None
     text, (data,), markdown = terminal(found), as_data(found), page(found)
     assert text.splitlines()[2].split("  ")[-1] == "30.1 passed"
     assert "broken: could not be computed: RuntimeError: a leg is missing\nsnake: left out: no legs" in text
-    assert "| time for 40 m at 1.33 m/s | 26-34 s | - | - | 30.1 |" in markdown
+    assert "| time for 40 m" not in markdown  # which passes
     assert "| [Speed in a corridor](#speed-in-a-corridor) | held out | - | - | 1/1 |" in markdown
     assert json.loads(json.dumps(data))["readings"] == [{
         "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": None,
@@ -138,7 +138,7 @@ def test_the_page_has_the_words_of_its_generator_and_counts_as_its_table_does() 
     titles = [each.title for each in EXPERIMENTS.values() if each.role == HELD_OUT]
     cells = [rows[f"| [{title}](#{title.lower().replace(' ', '-')})"] for title in titles]
     sums = [tuple(str(sum(map(int, column))) for column in zip(*by, strict=True)) for by in zip(*cells, strict=True)]
-    assert sums == rows["| **held out**"]
+    assert sums == [rows["| **held out**"][len(MODELS) - 1]]  # the default model, whose column the second table has
 
 
 @pytest.mark.quick

@@ -221,7 +221,6 @@ def blitter_cases(scale: LabScale) -> Sequence[Case]:
 
 
 def decide_blitters(found: Found) -> Answer:
-    """Of a crowd by the stage."""
     if "pygame" in found.blocks_ms:
         return faster(found, "compiled", "pygame", stage="blit")
     return all_of((faster(found, "fblits", "loop of blit"), faster(found, "compiled", "fblits")))

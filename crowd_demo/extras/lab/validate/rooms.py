@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.extras.lab.validate.experiments.streams import to_the_right
+from crowd_demo.extras.lab.validate.streams import to_the_right
 from crowd_demo.extras.lab.validate.validation_experiment import (
     HELD_OUT,
     NEW,
@@ -68,7 +68,6 @@ def bottleneck(width: float, short: bool) -> WalkScene:
 
 
 def flow_through(run: WalkedScene, measures: Measures) -> float:
-    """Return the flow through the middle of the bottleneck, people/s."""
     return flow(middle(times_through(run, measures)))
 
 
