@@ -18,7 +18,7 @@ LIMITS = {
     "files": 273,
     f"files below {SHORT} lines": 48,
     "names of more than one class": 3,
-    f"lines above {LONG} characters": 1_201,
+    f"lines above {LONG} characters": 1_186,
     "lines of the median function": 5,
 }
 

@@ -448,8 +448,134 @@ def _off_bend(x: Field, y: Field, start: tuple[int, int], end: tuple[int, int], 
     return found
 
 
+# --- metropolis ------------------------------------------------------------------------------------------------------
+
+DISTRICTS = ((448, 220, 15, 13, 0.0), (330, 150, 20, 14, 0.42), (560, 126, 18, 15, -0.35), (556, 236, 22, 14, 0.2),
+             (286, 256, 19, 15, -0.22), (190, 190, 24, 16, 0.12), (170, 290, 24, 16, 0.5), (336, 312, 18, 14, 0.3),
+             (540, 322, 20, 16, -0.15), (650, 140, 24, 16, -0.5), (680, 300, 22, 18, 0.35), (400, 84, 22, 16, 0.1),
+             (250, 76, 24, 17, 0.6), (536, 48, 24, 16, 0.3), (112, 130, 26, 18, 0.3), (770, 210, 26, 18, 0.0),
+             (752, 108, 26, 18, 0.25), (766, 312, 26, 18, -0.3), (70, 230, 26, 18, -0.1), (636, 372, 22, 16, 0.1),
+             (272, 366, 20, 16, 0.2), (150, 374, 24, 18, -0.2), (640, 56, 24, 18, -0.2), (530, 400, 18, 15, 0.4),
+             (52, 44, 18, 14, 0.5), (48, 404, 18, 14, -0.4), (806, 40, 18, 14, 0.3), (790, 412, 18, 14, 0.2))
+# of each the column and row of its square, the length and depth of its blocks with a street, and their angle
+VILLAGES = (24, 14), (25, 21), (26, 16), (27, 19)  # districts out of town, and where their road leads
+BRIDGES = 26, 78, 130, 172, 208, 236, 272, 316, 358, 402  # rows
+TERMINI, STADIUM, PARKS = ((300, 112), (706, 250), (452, 372)), (628, 208), ((232, 236, 42, 26), (712, 164, 26, 18))
+
+
+def metropolis() -> Map:
+    """A city of 848 x 504 on a river by the sea: an island, bridges, docks, a pier, a stadium, stations and parks.
+
+    Its districts, and four villages around, have streets of their own about a square. Destinations are these squares,
+    0 to 9 and a to r; then the stations s to u, the stadium v, the parks w and x, the island y, and the end of the pier z.
+    """
+    v, u = np.mgrid[:504, :848] + 0.5
+    far = np.array([np.hypot(u - column, v - row) for column, row, *_ in DISTRICTS])
+    near, second = np.partition(far, 1, axis=0)[:2]
+    x, y = u - 418, v - 222
+    angle, ring = np.arctan2(y, x), np.hypot(x / 1.25, y)
+    inside = np.hypot(x / 1.76, y / 1.02) + 9 * np.sin(5 * angle) + 5 * np.sin(11 * angle + 1) < 232
+    inside |= (far[[village for village, _ in VILLAGES]] < 29).any(axis=0)
+    inside &= (v > 4) & (u > 4)
+    belt, between = np.minimum(abs(ring - 64), abs(ring - 150)), second - near
+    town = np.full(u.shape, WALL)
+    town[inside & ((between < 10) | (belt < 7) | (near < 14) | _streets(u, v, far.argmin(axis=0)))] = FLOOR
+    town[inside & (town == WALL) & ~_within(town == FLOOR, 3)] = GRASS  # courts
+    town[inside & (town == FLOOR) & ((belt < 1.5) | (between < 1.5)) & (near > 18)] = GRASS
+    _plant(town, (belt < 1.5) & ((np.floor(u) + 2 * np.floor(v)) % 7 == 0))
+    for village, district in VILLAGES:
+        town[_off_road(u, v, DISTRICTS[village], DISTRICTS[district]) < 3.5] = FLOOR
+    for column, row, width, height in PARKS:
+        _lake_park(town, u - column, v - row, width, height)
+    _waters(town, u, v, inside)
+    for column, row in TERMINI:
+        _terminus(town, u - column, v - row)
+    _arena(town, u - STADIUM[0], v - STADIUM[1])
+    return _with_squares(town)
+
+
+def _off_road(u: Field, v: Field, start: tuple[float, ...], end: tuple[float, ...]) -> Field:
+    """How far each tile is from a straight road."""
+    x, y, right, down = u - start[0], v - start[1], end[0] - start[0], end[1] - start[1]
+    along = np.clip((x * right + y * down) / (right * right + down * down), 0, 1)
+    return np.hypot(x - along * right, y - along * down)
+
+
+def _streets(u: Field, v: Field, owner: NDArray[np.intp]) -> Tiles:
+    """Return the streets of all districts: two sets of parallels at a right angle."""
+    length, depth, angle = np.array(DISTRICTS).T[2:, owner]
+    along, across = u * np.cos(angle) + v * np.sin(angle), v * np.cos(angle) - u * np.sin(angle)
+    streets: Tiles = (along % length < 6) | (across % depth < 5)
+    return streets
+
+
+def _lake_park(town: Map, x: Field, y: Field, width: float, height: float) -> None:
+    """An oval of lawn with trees in rings, ways that cross, and a lake with an island."""
+    oval = np.hypot(x / width, y / height)
+    town[oval < 1.12] = FLOOR
+    town[oval < 1] = GRASS
+    town[(oval < 1) & ((abs(x + y) < 3) | (abs(x - y) < 3) | (abs(oval - 0.72) < 0.05))] = FLOOR
+    _plant(town, (oval < 1) & (np.floor(x) % 5 == 0) & (np.floor(y) % 4 == 0))
+    town[np.hypot((x - 0.1 * width) / (0.52 * width), y / (0.42 * height)) < 1] = WATER
+    town[np.hypot(x - 0.3 * width, y + 1) < 3] = GRASS
+
+
+def _waters(town: Map, u: Field, v: Field, inside: Tiles) -> None:
+    """The sea with docks and a pier, the river with its island, quays along them, and bridges."""
+    middle = 454 + 46 * np.sin(v / 80 + 1.2) - 0.1 * v
+    island = np.hypot((u - middle) / 11, (v - 222) / 37)
+    bank = abs(u - middle) - 13 - 16 * np.exp(-(((v - 222) / 44) ** 2))
+    coast = 448 + 13 * np.sin(u / 70) + 7 * np.sin(u / 29 + 2) - v
+    harbour = abs(u - 286) < 64
+    town[inside & ((bank < 7) | (coast < 8) | (harbour & (coast < 38)))] = FLOOR
+    town[(coast < 0) | (harbour & (coast < 28) & ((u - 222) % 22 < 13)) | ((bank < 0) & (island > 1))] = WATER
+    town[(island < 0.75) & (abs(v - 222) > 5) & (v % 13 > 4)] = WALL
+    town[(coast > -46) & (coast < 2) & (abs(u - 376) < 5)] = FLOOR
+    town[np.hypot(u - 376, coast + 50) < 11] = FLOOR
+    for row in BRIDGES:
+        bridge = (bank < 1) & (island > 0.9) & (abs(v - row) < 5.6)
+        town[bridge] = WALL
+        town[bridge & (abs(v - row) < 5)] = FLOOR
+
+
+def _terminus(town: Map, x: Field, y: Field) -> None:
+    """A hall open to a square, and five platforms between tracks under a roof."""
+    town[(abs(x) < 34) & (abs(y) < 24)] = FLOOR
+    hall, tracks = (abs(x) < 30) & (abs(y) < 20), (abs(x + 8) < 22) & (abs(y) < 19)
+    town[hall & ~((abs(x) < 29) & (abs(y) < 19))] = WALL
+    town[tracks & (np.floor(y + 19) % 8 < 3)] = WATER
+    town[hall & (((abs(abs(y) - 12) < 3) | (abs(y) < 4)) & (x > 0) | (abs(x - 20) < 5))] = FLOOR
+
+
+def _arena(town: Map, x: Field, y: Field) -> None:
+    """A stadium: a pitch, rings of seats with eight aisles, a wall with eight gates, and a square around."""
+    oval, angle = np.hypot(x / 1.35, y), np.arctan2(y * 1.35, x)
+    aisle = abs(angle * 4 / np.pi - np.round(angle * 4 / np.pi)) < 0.16
+    town[oval < 37] = FLOOR
+    town[(oval < 31) & ~aisle & ((oval > 29.5) | (oval > 15) & (np.floor(oval) % 3 == 0))] = WALL
+    town[oval < 14] = GRASS
+
+
+def _with_squares(town: Map) -> Map:
+    """Open the squares, with four beds around each, and mark the destinations."""
+    y, x = np.mgrid[-13.5:14, -13.5:14]
+    for column, row, *_ in DISTRICTS:
+        square = town[row - 14:row + 14, column - 14:column + 14]
+        square[np.hypot(x, y) < 13] = FLOOR
+        square[np.hypot(abs(x) - 7, abs(y) - 7) < 2] = GRASS
+        _plant(square, (abs(abs(x) - 7) < 0.6) & (abs(abs(y) - 7) < 0.6))
+    squares = [(column, row) for column, row, *_ in DISTRICTS]
+    stations = [(column + 20, row) for column, row in TERMINI]
+    parks = [(column, row + height * 4 // 5) for column, row, _, height in PARKS]
+    places = *squares, *stations, STADIUM, *parks, (398, 222), (376, 490)
+    for mark, (column, row) in zip("0123456789abcdefghijklmnopqrstuvwxyz", places, strict=True):
+        _mark(town, mark, [np.s_[row - 3:row + 3, column - 3:column + 3]])
+    return town
+
+
 MAPS = {"plaza": plaza, "citadel": citadel, "maze": maze, "doorway": doorway, "station": station, "theatre": theatre,
-        "concert": concert, "corridor": corridor, "crossing": crossing, "hall": hall, "meadow": meadow}
+        "concert": concert, "corridor": corridor, "crossing": crossing, "hall": hall, "meadow": meadow,
+        "metropolis": metropolis}
 
 
 def draw_all(folder: Path) -> None:

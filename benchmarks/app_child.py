@@ -102,5 +102,6 @@ def looking(config_name: str, frames: int, kind: str, *overrides: str) -> dict[s
 
 if __name__ == "__main__":
     what, config, frames, *overrides = sys.argv[1:]
-    print(json.dumps({"first-use": first_use, "looking": looking}[what](config, int(frames), *overrides)), flush=True)
+    measured: Callable[..., object] = first_use if what == "first-use" else looking
+    print(json.dumps(measured(config, int(frames), *overrides)), flush=True)
     os._exit(0)  # without waiting for the worker's thread

@@ -7,6 +7,8 @@ its worker's thread, which never ends, would keep an arena of glibc's with all t
 
 import ctypes
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -17,6 +19,7 @@ import pytest
 from crowds import CROWDS, Settings
 from hypothesis import settings
 
+from crowd_demo.compute.cache import has_room, is_empty
 from crowd_demo.host.system import free_cycles
 
 M_ARENA_MAX = -8
@@ -25,6 +28,14 @@ with suppress(AttributeError, OSError, TypeError):  # another C library; Windows
 
 settings.register_profile("crowd-demo", deadline=None, max_examples=int(os.environ.get("CROWD_DEMO_EXAMPLES", "40")))
 settings.load_profile("crowd-demo")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile what most tests need on all cores, once: the processes of xdist would compile the same side by side."""
+    config = session.config
+    if getattr(config.option, "numprocesses", 0) and not hasattr(config, "workerinput") and has_room() and is_empty():
+        subprocess.run([sys.executable, "-m", "crowd_demo", "--config", "1k", "--headless", "--frames", "1"],
+                       capture_output=True, check=True)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -23,12 +23,12 @@ def test_the_script_draws_exactly_the_shipped_files(tmp_path: Path) -> None:
     draw_maps.draw_all(tmp_path)
     drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     shipped = {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in (ASSETS / "maps").glob("*.map")}
-    assert drawn == shipped and len(drawn) == 11
+    assert drawn == shipped and len(drawn) == 12
 
 
 @pytest.mark.parametrize(("name", "destinations"), [
     *MIRRORED, ("citadel", 16), ("station", 8), ("theatre", 34), ("concert", 6), ("corridor", 2),
-    ("crossing", 2), ("meadow", 14)])
+    ("crossing", 2), ("meadow", 14), ("metropolis", 36)])
 def test_every_destination_can_be_reached_from_wherever_people_start(name: str, destinations: int) -> None:
     terrain = Terrain(read_map(ASSETS / "maps" / f"{name}.map"), 4000, 4000)
     fields = all_fields(terrain)

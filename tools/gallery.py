@@ -136,7 +136,7 @@ def tools() -> None:
             hand.move(*camera.world_to_screen(*points[-1]))
             hand.end()
             it.wait(0.5)
-        it.do("tools", "numbers", "tool_erase")
+        it.do("tools", "parameters", "tool_erase")
         it.wait(9.0)
         it.save("tools-720")
 

@@ -79,7 +79,6 @@ API_TEXT = "[How to use it](../api.md). An invalid argument is a ValueError or T
 PLUGIN_TEXT = """The records in `crowd_demo.registry.entries` with the types and defaults of their fields
 ([how to](../tutorials/behaviour.md)). An entry with an invalid field is left out, and standard error names the field.
 """
-READING_TEXT = "The tooltips of the window say more. Times and counts are means of the last second unless noted.\n"
 REPORT_TEXT = """`--report PATH` writes one JSON object about the last scenario shown; `-` is standard output.
 Times are milliseconds over all frames except the first `warmup_frames`. A value that this system cannot measure is null.
 """
@@ -96,15 +95,15 @@ def pages() -> dict[Path, str]:
     made = {
         "techniques": ("Techniques", TECHNIQUE_TEXT, technique_tables()),
         "keys": ("Keys", KEY_TEXT, key_lists()),
-        "overlays": ("Overlays and colours", OVERLAY_TEXT, "\n\n".join((
-            "## Overlays", pictures("overlay", OWN_OVERLAYS), "## Colour modes", pictures("colours", OWN_COLOURS)))),
+        "overlays": ("Overlays, colours, stages and readings", OVERLAY_TEXT, "\n\n".join((
+            "## Overlays", pictures("overlay", OWN_OVERLAYS), "## Colour modes", pictures("colours", OWN_COLOURS),
+            *reading_lists()))),
         "scenarios": ("Scenarios and tours", SCENARIO_TEXT, "\n\n".join((
             "## Scenarios", listed(list_configs()), "## Tours", TOUR_TEXT, listed(list_tours())))),
         "configuration": ("Configuration", CONFIG_TEXT, "\n\n".join(setting_lists())),
         "command-line": ("Command line", COMMAND_TEXT, "\n\n".join(command_lists())),
         "python": ("Python API", API_TEXT, "\n\n".join(api_entries())),
         "plugins": ("Plugin records", PLUGIN_TEXT, "\n\n".join(record_lists())),
-        "readings": ("Stages, readings and measures", READING_TEXT, "\n\n".join(reading_lists())),
         "report": ("Report", REPORT_TEXT, "\n\n".join(report_lists())),
         "files": ("File formats", FILE_TEXT, "\n\n".join(
             f"## {title}\n\n{file_format(name)}" for title, name in FILES.items())),
@@ -285,8 +284,9 @@ def reading_lists() -> Iterator[str]:
     for part in dict.fromkeys(each.part for each in STAGES.values()):
         stages = [each for each in STAGES.values() if each.part == part]
         yield f"## Stages of {part}\n\n{items((f'`{each.name}`', each.about) for each in stages)}"
-    yield "## Readings\n\n" + items(  # of advice that which has numbers
-        (f"**{label}**", each.what + f" {each.good}" * bool(re.search(r"\d", each.good))) for label, each in READOUTS.items())
+    advice = {label: f" {each.good}" * bool(re.search(r"\d", each.good)) for label, each in READOUTS.items()}  # with numbers
+    yield "## Readings\n\nMeans of the last second unless noted; tooltips say more.\n\n" + items(
+        (f"**{label}**", each.what + advice[label]) for label, each in READOUTS.items())
     yield "## Measures of a run\n\n" + items(
         (f"`{each.name}` ({', '.join(filter(None, (each.unit, each.fold, *each.behaviours)))})", each.why)
         for each in MEASURES.values())

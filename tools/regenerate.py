@@ -59,14 +59,14 @@ PICTURES = {
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
                     "--vary", "optimizations.avoidance=anticipate,slow_down", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
-FULL = ["--frames", "1500", "--set", "window.hud=off"]  # until then nobody queues or leaves
+FULL = ["--frames", "3000", "--set", "window.hud=off"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=off"]
 SCENES = {  # others are shown at frame 300
     "100k": ["--frames", "900", *BARE, "--set", "camera.zoom=0.12", "--set", "camera.center=[6500, 6500]"],
     **{name: ["--frames", str(frames), *BARE] for name, frames in {
         "corridor": 3600, "crossing": 2100, "doorway": 1800, "evacuation": 2100, "evacuation-two-doors": 4200, "concert": 3000,
         "crush": 600}.items()},
-    "murmuration": DIVE, "queues": FULL, "station": FULL,
+    "1m": ["--frames", "60", *BARE], "murmuration": DIVE, "queues": FULL, "station": FULL,
     "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"

@@ -1,6 +1,7 @@
 """The files of the working folder: saves, recordings and pages of the crowd, and scenarios.
 
-The current scenario is saved as NAME.yaml, and as NAME.map if no shipped map has the same tiles. The files have the
+The current scenario is saved as NAME.yaml, and as NAME.map if no shipped map has the same tiles; NAME.png is its
+picture in menus. The files have the
 edited scenario at its start, which is what a restart begins with: walls that were built and torn down by hand, destinations,
 exits, forces that stay, numbers, techniques, the number of agents and the view. What events did is left out: it happens
 again. Before something is done that would lose what was built, the user is asked, unless a file holds it.
@@ -19,6 +20,7 @@ from pathlib import Path
 from shlex import quote
 
 import numpy as np
+import pygame
 
 from crowd_demo.app.copying import Shown, effective, yaml_of
 from crowd_demo.app.crowd.crowd import Crowd, agents_at_start
@@ -26,6 +28,7 @@ from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import MAX_TYPED, Dialogs, Question, TextDialog
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.window import png_of
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent
 from crowd_demo.config.loader import ConfigError, load_config
@@ -40,11 +43,14 @@ from crowd_demo.host.system import beside_frames, in_thread, lower_priority
 from crowd_demo.registry.texts import error_line, printable, reason
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import RunningJob
+from crowd_demo.render.hud.views import KEPT as PICTURE
+from crowd_demo.render.hud.views import loaded_picture
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.edits import PutForce
 from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot, differences, same_world
+from crowd_demo.sprites.pixels import plain_surface
 
 RECORDING_SUFFIX, PAGE_SUFFIX = ".replay", ".html"
 MAX_AT_ONCE = 2  # save files that are being written or wait for that
@@ -52,7 +58,7 @@ EXPORTED_S = 30.0  # of the past that becomes a page
 EXPORTER = "crowd_demo.extras.commands.export"  # which reads what is written here, and must not be imported: it lies above
 FOLDER = Path("configs")  # of the working folder: its scenarios are in the menu
 NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
-SUFFIXES = (".yaml", ".map")
+SUFFIXES = (".yaml", ".map", ".png")
 LONG_S = 8.0  # to read a command
 TITLE = "Save as a scenario named"
 
@@ -200,7 +206,6 @@ class CrowdFiles:
                 ] if export and export.progress.endswith("%") else []
 
     def export(self) -> None:
-        """Begin a page of the last seconds before the present tick."""
         crowd, sim = self._crowd, self._crowd.sim
         begin = max(sim.tick - round(EXPORTED_S * sim.config.time.step_hz), crowd.timeline.oldest)
         first = crowd.timeline.keyframes.before(begin)
@@ -353,7 +358,8 @@ class ScenarioFiles:
         try:
             about = f"saved from {self._opened}" + ", with what was built there" * bool(edits)
             files = texts_of(path, self._on_screen(), crowd.at_its_start(0), about, bool(edits))
-            write_together(files)
+            write_together(files | self._picture(path.with_suffix(".png")))
+            loaded_picture.cache_clear()
         except (OSError, ValueError) as error:
             self._notices.add(f"cannot save {path}: {reason(error)}", "scenario file", LONG_S)
             return
@@ -363,6 +369,16 @@ class ScenarioFiles:
         names = " and ".join(map(str, sorted(files, reverse=True)))
         how = f"{self._keymap.key('scenarios')} or crowd-demo --config {path.as_posix()}"
         self._notices.add(f"saved {names}. Open it: {how}", "scenario file", LONG_S)
+
+    def _picture(self, path: Path) -> dict[Path, bytes]:
+        """Return the file of a picture of the present view without panels; none where nothing is drawn."""
+        if not (scene := self._crowd.scene):
+            return {}
+        shown, camera = pygame.Rect(0, 0, *PICTURE), self._on_screen().camera
+        surface = plain_surface(camera.size)
+        self._crowd.sim.prepare_picture()
+        scene.draw(surface, camera)
+        return {path: png_of(pygame.transform.smoothscale(surface.subsurface(shown.fit(surface.get_rect())), PICTURE))}
 
     # --- for the command ---------------------------------------------------------------------------------------------
 
@@ -385,11 +401,11 @@ class ScenarioFiles:
 
 
 def files_of(name: str) -> tuple[Path, ...]:
-    """Return the paths of a scenario: those of its YAML and of its map."""
+    """Return the paths of a scenario: those of its YAML, its map and its picture."""
     return tuple(FOLDER / f"{name}{suffix}" for suffix in SUFFIXES)
 
 
-def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built: bool) -> dict[Path, str]:
+def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built: bool) -> dict[Path, str | bytes]:
     """Return the texts of the files that make a scenario begin as `start` does, in which there are no agents yet.
 
     `about` is what menus say of it. Whatever actions with `lasts` change must be in one of them: destinations are in
@@ -405,7 +421,7 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
         config = config.model_copy(update={"events": (*forces, *config.events)})
     if len(config.events) > MAX_EVENTS:
         raise ValueError(f"its forces and events are too many: {len(config.events)}, at most {MAX_EVENTS}")
-    files = {}
+    files: dict[Path, str | bytes] = {}
     if was_built or config.map not in (None, *list_maps()):
         files[map_path] = octile_of(tiles)
         config = config.model_copy(update={"map": map_path.name})
@@ -430,8 +446,8 @@ def _with_exits_first(config: Config, tiles: MapData, exits: Collection[int]) ->
     return config.model_copy(update={"crowd": people}), tiles._replace(marks=marks)
 
 
-def write_together(files: Mapping[Path, str]) -> None:
+def write_together(files: Mapping[Path, str | bytes]) -> None:
     """Write files, all of them or none, the first one last. Raises OSError."""
     with ExitStack() as stack:
         for path, text in files.items():
-            stack.enter_context(replacing(path)).write_bytes(text.encode())
+            stack.enter_context(replacing(path)).write_bytes(text.encode() if isinstance(text, str) else text)

@@ -222,11 +222,14 @@ class KeyInput:
         self._panning.clear()
         self._repeating.clear()
 
-    def hold(self, elapsed_s: float) -> tuple[float, float]:
-        """Repeat what is due after `elapsed_s` seconds, each at most once a call, so none pile up; return pixels to pan by."""
+    def repeat(self, elapsed_s: float) -> None:
+        """Repeat what is due after `elapsed_s` seconds, each at most once a call, so none pile up."""
         for key in tuple(self._repeating.values()):
             if key.is_due(elapsed_s):
                 key.do()
+
+    def pan(self, elapsed_s: float) -> tuple[float, float]:
+        """Return pixels to pan by after `elapsed_s` seconds."""
         directions = set(self._panning.values())
         dx, dy = sum(x for x, _ in directions), sum(y for _, y in directions)
         return dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s

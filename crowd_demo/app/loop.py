@@ -3,7 +3,8 @@
 The main thread reads events, draws the HUD, and presents the picture; in between, the worker's thread steps the crowd
 and draws it, overlays included. While the steps take long, as with a large crowd and no neighbour structure, the main
 thread goes on to read events and to answer them; while the worker draws it waits. After such a frame the picture is
-kept as the worker has drawn it: what keys ask of the window alone is drawn over that.
+kept as the worker has drawn it: what keys ask of the window alone is drawn over that. It follows the camera, moved and
+scaled, so panning and zooming stay smooth until the next picture.
 
 Another configuration opens while the window responds and the present crowd goes on. A thread reads it and has its
 kernels compiled in other processes. What runs kernels itself, the making of the crowd above all, is done on the
@@ -29,7 +30,7 @@ import pygame
 from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import save_picture, screen, set_mode
+from crowd_demo.app.screen.window import blit_scaled, save_picture, screen, set_mode
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config
@@ -51,7 +52,7 @@ LONGEST_S = 3600.0  # of the crowd's time: so long a run without a window waits 
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 LONG_FRAME_MS = 30.0
 ANSWER_S = LONG_FRAME_MS / 1000  # in a frame that takes longer events are read before it ends, and keys are answered
-ANSWER_EVERY_S = 0.02  # how often
+ANSWER_EVERY_S = 0.012  # how often; and how soon after a frame that took long
 LONG_S = 0.15  # the title says so while a frame takes longer
 GRACE_S = 1.2  # for the present frame to end after a request to quit, so that the report can be written
 GRACE_FRAMES = 4  # the same for a report or a picture where frames take longer: so many times as long as the last one
@@ -82,6 +83,7 @@ class Loop:
         self._waited_s = 0.0  # in which the crowd has made no steps, for it was the turn of the second one
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
         self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
+        self._is_drawn = False  # whether this frame's picture is complete, and not kept yet
         self.opening: Opening | None = None
         self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
         self.opened: Loaded | None = None
@@ -152,6 +154,7 @@ class Loop:
         if not (split.second and split.is_behind):
             due, self._waited_s = program.crowd.due_steps(self._waited_s), 0.0
             steps = split.fitting(due) if split.second else due
+        self._is_drawn = False
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return
@@ -175,8 +178,6 @@ class Loop:
 
     def _read_events(self, elapsed_s: float) -> None:
         self.events.read(elapsed_s)
-        if self.program.seeing.zoom_left != 1:
-            self.program.seeing.glide(elapsed_s)
         self.program.inspector.move_camera()
         self._open_next()
         if self.program.guide.latest and (tour := self.program.guide.tour):
@@ -232,16 +233,18 @@ class Loop:
                 overlays.draw(screen(), panels)
                 if program.split.second:
                     program.split.draw(screen(), alpha, overlays.draw_on_both)
-                # Held until the end: an answer would draw over the new picture before it was shown.
-                if steps and program.panels.now.hud != "off" and program.running:
-                    with program.sim.profile.stage("meters"):
-                        program.crowd.meters.read(program.sim)
-                if program.cards.on and program.running:
+                self._is_drawn = True
+            if steps and program.panels.now.hud != "off" and program.running:
+                with program.sim.profile.stage("meters"):  # one of a large crowd takes long
+                    program.crowd.meters.read(program.sim)
+            if program.cards.on and program.running:
+                with self._drawing:  # the camera stays where it is
                     program.cards.work(moment_of(program, alpha))
 
     def _stand_still(self) -> None:
         """Let the experiment go on over a still picture of the crowd. The profile leaves out such a frame."""
         if self._still is None or self._still.get_size() != screen().get_size():
+            self._is_drawn = False
             self._await(self.worker.submit(lambda: self._compute(0)))
             if self.abandoned:
                 return
@@ -261,7 +264,7 @@ class Loop:
     def _await(self, job: Future[None]) -> None:
         """Wait until the worker is done or there is a request to quit; if it takes long, answer keys meanwhile."""
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
-            job.exception(ANSWER_S)
+            job.exception(ANSWER_EVERY_S if self.options.render and self.presenter.was_long else ANSWER_S)
         if not job.done():
             self._wait_long(job)
         if job.done():
@@ -294,9 +297,12 @@ class Loop:
         if not self._drawing.acquire(blocking=False):
             return to_answer
         try:
+            if self._is_drawn:  # an answer draws over it
+                self._is_drawn = False
+                self.presenter.keep_picture()
             changed = self.events.read_at_once()
             self.presenter.follow_size()
-            if changed or to_answer:
+            if changed or to_answer or self.presenter.is_outdated:
                 self.presenter.answer([key_text(pygame.key.name(event.key)) for event in self.events.waiting
                                        if event.type == pygame.KEYDOWN])
         finally:
@@ -328,13 +334,31 @@ class Presenter:
         program.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
+        self._is_kept = False  # whether it is the one of this frame
+        self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
+        self._is_first = True  # is the first frame still to come? Until then there are no panels
         self.set_title()
+
+    @property
+    def was_long(self) -> bool:
+        """Return whether the last frame took long."""
+        return self._picture is not None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Return whether the camera has moved since the window last showed something."""
+        return self._shown != self.program.camera.view_rect() and not self.program.split.second
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if that was requested, and show it."""
-        profile = self.program.sim.profile
+        profile, self._is_first = self.program.sim.profile, False
         with profile.stage("hud"):
-            self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
+            if self._is_kept:
+                self._draw_picture()
+            else:
+                self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
+                self._view = self._shown = self.program.camera.view_rect()
+            self._is_kept = False
             self._draw_hud(hovered)
         self.save_requested()
         with profile.stage("hud"):
@@ -345,19 +369,35 @@ class Presenter:
     def answer(self, keys: Sequence[str]) -> None:
         """While a step takes long, show over the last picture what changes at once, and which keys come next."""
         self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
-        if self._picture.get_size() != screen().get_size():
-            screen().fill("black")
-        screen().blit(self._picture, (0, 0))
+        self._draw_picture()
         self._draw_hud(None, [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else [])
         self.program.hud.draw_message()
         pygame.display.flip()
 
+    def keep_picture(self) -> None:
+        """Keep what was drawn in this frame, which takes longer."""
+        self._picture, self._is_kept, self._view = screen().copy(), True, self.program.camera.view_rect()
+
+    def _draw_picture(self) -> None:
+        """Draw the picture that was kept where the camera now shows it."""
+        picture, view, camera = self._picture, self._view, self.program.camera
+        assert picture
+        if self.is_outdated or picture.get_size() != screen().get_size():
+            screen().fill("black")
+        if view == camera.view_rect() or self.program.split.second:
+            screen().blit(picture, (0, 0))
+        else:
+            factor = camera.zoom * (view.right - view.left) / picture.get_width()
+            blit_scaled(screen(), picture, *camera.world_to_screen(view.left, view.top), factor)
+        self._shown = camera.view_rect()
+
     def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
-        program, picture = self.program, screen()
+        program = self.program
         program.collect_news()
-        status = status_of(program, hovered)
-        status = status._replace(notices=[*status.notices, *notices])
-        program.hud.draw(picture, program.sim, status, time.perf_counter())
+        status = status_of(program, hovered, notices)
+        if self._is_first:
+            status = status._replace(panels=status.panels._replace(hud="off"), past=None, caption=None)
+        program.hud.draw(screen(), program.sim, status, time.perf_counter())
 
     def save_requested(self) -> None:
         path, self.program.picture_path = self.program.picture_path, None
@@ -389,7 +429,7 @@ class Presenter:
         pygame.display.set_caption(f"{title} - {what}" if what else title)
 
 
-def status_of(program: Program, hovered: Hovered | None = None) -> Status:
+def status_of(program: Program, hovered: Hovered | None = None, more_notices: Sequence[str] = ()) -> Status:
     """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
     crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
     notices, past = program.notices.present() if program.notices.shown else [], crowd.past()
@@ -399,7 +439,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     return Status(
         paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
         answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
-        pending=techniques.switcher.pending, notices=notices,
+        pending=techniques.switcher.pending, notices=[*notices, *more_notices],
         jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
         pointer=program.pointer.at if program.pointer.in_window else None,
         readings=program.cards.readings, touched=techniques.touched, steps_per_s=crowd.rate.per_s,

@@ -171,7 +171,6 @@ class Program:
         setattr(self, flag, not getattr(self, flag))
 
     def show_caption(self) -> None:
-        """Show for a while what the scenario is, and a key to press."""
         self.caption.show(caption_of(self.config_name, self.keymap))
 
     # --- what is open ------------------------------------------------------------------------------------------------
@@ -205,7 +204,6 @@ class Program:
             self.files.export()
 
     def open_tours(self) -> None:
-        """Show a list of tours to choose from; or end the present one."""
         if self.guide.tour:
             self.guide.tour.end()
         else:

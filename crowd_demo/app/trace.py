@@ -113,7 +113,6 @@ class TracedProfile(Profile):
         self._written: dict[str, float] = {}  # counters as they stand in the file
 
     def fresh(self) -> TracedProfile:
-        """Return an empty one that writes into the same trace."""
         return TracedProfile(self.trace)
 
     def ran(self, name: str, start_ns: int, end_ns: int) -> None:
@@ -138,7 +137,6 @@ class TracedProfile(Profile):
         self._begin_frame_ns = time.perf_counter_ns()
 
     def end_frame(self, ms: float | None = None, tick: int = 0) -> None:
-        """End the frame as `Profile` does, and write its events."""
         end_ns = time.perf_counter_ns()
         self.trace.span("frame", self._begin_frame_ns, end_ns, frame=self.frames, tick=tick)
         super().end_frame((end_ns - self._begin_frame_ns) / 1e6 if ms is None else ms, tick)

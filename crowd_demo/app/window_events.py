@@ -1,8 +1,8 @@
 """The events of the window: keys do what they are bound to, and the mouse what is drawn at the cursor stands for.
 
-While a step takes long, keys that concern the window alone are obeyed at once; other events wait for the next frame, in
-order. A click, the wheel or a key belongs to the dialog that is open, if there is one; then to a tour; then to the
-picture.
+While a step takes long, keys that concern the window alone and events that move the camera are obeyed at once; other
+events wait for the next frame, in order. A click, the wheel or a key belongs to the dialog that is open, if there is
+one; then to a tour; then to the picture.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class WindowEvents:
         self.pressed = False
         self.keys, self.mouse = KeyInput(program.keymap, program.act, self._press), Mouse(program)
         self._program = program
+        self._read_at = time.perf_counter()  # the last reading
+        self._moved_s = 0.0  # of the next frame's time, for which the view has moved already
 
     def read(self, elapsed_s: float) -> None:
         """Carry out what the events of this frame ask for, so long after the last one."""
@@ -49,8 +51,9 @@ class WindowEvents:
         self.pressed = any(event.type == pygame.KEYDOWN for event in events)
         for event in events:
             self._read(event)
-        if any(pan := self.keys.hold(elapsed_s)):
-            program.camera.pan(*pan)
+        self.keys.repeat(elapsed_s)
+        self._move_view(max(elapsed_s - self._moved_s, 0.0))
+        self._read_at, self._moved_s = time.perf_counter(), 0.0
         program.pointer.on_ground = not program.tools.is_hand and self.mouse.is_on_picture
 
     def read_at_once(self) -> bool:
@@ -62,7 +65,17 @@ class WindowEvents:
                 self._read(event)
             else:
                 self.waiting.append(event)
+        before, self._read_at = self._read_at, time.perf_counter()
+        self._move_view(self._read_at - before)
+        self._moved_s += self._read_at - before
         return to_answer
+
+    def _move_view(self, elapsed_s: float) -> None:
+        """Let keys that are held pan, and zooming glide."""
+        if any(pan := self.keys.pan(elapsed_s)):
+            self._program.camera.pan(*pan)
+        if self._program.seeing.zoom_left != 1:
+            self._program.seeing.glide(elapsed_s)
 
     def _is_for_now(self, event: pygame.Event) -> bool:
         """Return whether it quits, moves along the timeline, or concerns the window alone and none before it waits."""
@@ -71,7 +84,8 @@ class WindowEvents:
         if is_scrubbing or self._program.keymap.quits(event):
             return True
         in_turn = not any(before.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN) for before in self.waiting)
-        return in_turn and event.type == pygame.KEYDOWN and self.keys.is_for_now(event)
+        is_for_now = self.keys.is_for_now(event) if event.type == pygame.KEYDOWN else self.mouse.moves_view(event)
+        return in_turn and (event.type == pygame.KEYUP or is_for_now)
 
     def _read(self, event: pygame.Event) -> None:
         self._listen()
@@ -125,7 +139,6 @@ class Mouse:
         self._hovered: tuple[Hovered, float] | None = None  # and since when
 
     def read(self, event: pygame.Event) -> None:
-        """Handle an event of the mouse; ignore others."""
         self._is_inside = event.type != pygame.WINDOWLEAVE and (self._is_inside or event.type == pygame.MOUSEMOTION)
         if event.type == pygame.MOUSEWHEEL:
             self._wheel(getattr(event, "precise_y", event.y))
@@ -140,6 +153,16 @@ class Mouse:
     def release_all(self) -> None:
         self._dragging.clear()
         self._release()
+
+    def moves_view(self, event: pygame.Event) -> bool:
+        """Return whether an event only pans or zooms."""
+        if event.type == pygame.MOUSEWHEEL:
+            with_ctrl = pygame.key.get_mods() & pygame.KMOD_CTRL
+            return not with_ctrl and not self._program.dialogs.top and self._target() is None
+        if event.type == pygame.MOUSEMOTION and self._pressed:
+            return self._held is None and not self._is_stroke and not self._corner
+        is_button = event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
+        return bool(self._dragging) if event.type == pygame.MOUSEMOTION else is_button and event.button in DRAG_BUTTONS
 
     @property
     def is_on_picture(self) -> bool:

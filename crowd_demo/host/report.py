@@ -200,7 +200,8 @@ def save_last_second(profile: Profile, folder: Path) -> str:
     write_file(path, to_csv(frames, records).encode())
     stage, excess_ms, _ = stages_by_excess(frames)[0]
     slowest_ms = float(frames.frame_ms[frames.slowest])
-    return f"saved {path}: the slowest of {len(records)} frames took {slowest_ms:.1f} ms ({stage} {excess_ms:+.1f})"
+    return (f"saved {path.absolute()}: the slowest of {len(records)} frames took {slowest_ms:.1f} ms"
+            f" ({stage} {excess_ms:+.1f})")
 
 
 def to_csv(frames: Frames, records: list[FrameRecord]) -> str:

@@ -30,7 +30,7 @@ class ActionEntry(NamedTuple):
 
 
 def _pan(keys: tuple[str, ...], what: str, x: int, y: int) -> ActionEntry:
-    return ActionEntry(keys, what, ("camera.pan", x, y), pans=(x, y), in_menu=False)
+    return ActionEntry(keys, what, ("camera.pan", x, y), at_once=True, pans=(x, y), in_menu=False)
 
 
 def _tool(key: str, what: str, name: str) -> ActionEntry:
@@ -38,7 +38,7 @@ def _tool(key: str, what: str, name: str) -> ActionEntry:
 
 
 def _bookmark(number: int, what: str, *, is_listed: bool = False) -> ActionEntry:
-    return ActionEntry((f"ctrl+{number}",), what, ("seeing.go_to", number), ("seeing.keep", number),
+    return ActionEntry((f"ctrl+{number}",), what, ("seeing.go_to", number), ("seeing.keep", number), at_once=True,
                        in_menu=is_listed, in_help=is_listed)
 
 
@@ -64,10 +64,12 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
         "more": ActionEntry(("=", "+", "insert"), "add agents", ("controls.change_agents", 1), changes=True,
                             repeats_s=SLOWLY_S),
         "agents": ActionEntry(("ctrl+a",), "type the number of agents", ("type_agents",), changes=True),
-        "numbers": ActionEntry(("ctrl+n",), "show or fold the parameters of the behaviour", ("numbers.show",), at_once=True),
-        "reset_numbers": ActionEntry((), "reset all parameters to the configuration", ("numbers.reset_all",), changes=True),
-        "shipped_numbers": ActionEntry((), "reset all parameters to the program's defaults", ("numbers.reset_all", True),
-                                       changes=True),
+        "parameters": ActionEntry(("ctrl+n",), "show or fold the parameters of the behaviour", ("numbers.show",),
+                                  at_once=True),
+        "reset_parameters": ActionEntry((), "reset all parameters to the configuration", ("numbers.reset_all",),
+                                        changes=True),
+        "default_parameters": ActionEntry((), "reset all parameters to the program's defaults", ("numbers.reset_all", True),
+                                          changes=True),
         "happen": ActionEntry(("ctrl+l",), "trigger the manual event, such as blocking a door",
                               ("controls.let_happen",), changes=True),
         "hawk": ActionEntry(("ctrl+h",), "lead the hawk with the pointer, or let it hunt", ("hawk.toggle",),
@@ -75,7 +77,7 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
     },
     "Tools for the mouse": {
         "tools": ActionEntry(("ctrl+b",), "show or fold the tool bar", ("tools.toggle_bar",), at_once=True),
-        "tool_hand": _tool("ctrl+space", "pointer: click inspects, drag moves the camera", "hand"),
+        "tool_pointer": _tool("ctrl+space", "pointer: click inspects, drag moves the camera", "pointer"),
         "tool_wall": _tool("ctrl+w", "build walls", "wall"),
         "tool_erase": _tool("ctrl+d", "tear walls down", "erase"),
         "tool_in": _tool("ctrl+i", "add people or birds", "in"),
@@ -108,13 +110,14 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
                                     ("inspector.go_on", -1)),
     },
     "Move the camera": {
-        "pan_left": _pan(("a", "left"), "move the camera left", -1, 0),
-        "pan_right": _pan(("d", "right"), "move the camera right", 1, 0),
-        "pan_up": _pan(("w", "up"), "move the camera up", 0, -1),
-        "pan_down": _pan(("s", "down"), "move the camera down", 0, 1),
-        "zoom_in": ActionEntry(("ctrl+up",), "zoom in", ("seeing.zoom_middle", 1), repeats_s=OFTEN_S),
-        "zoom_out": ActionEntry(("ctrl+down",), "zoom out", ("seeing.zoom_middle", -1), repeats_s=OFTEN_S),
-        "fit": ActionEntry(("home",), "fit the whole world into the window", ("seeing.fit",)),
+        "pan_left": _pan(("a", "left"), "pan left", -1, 0),
+        "pan_right": _pan(("d", "right"), "pan right", 1, 0),
+        "pan_up": _pan(("w", "up"), "pan up", 0, -1),
+        "pan_down": _pan(("s", "down"), "pan down", 0, 1),
+        "zoom_in": ActionEntry(("ctrl+up",), "zoom in", ("seeing.zoom_middle", 1), at_once=True, repeats_s=OFTEN_S),
+        "zoom_out": ActionEntry(("ctrl+down",), "zoom out", ("seeing.zoom_middle", -1), at_once=True,
+                                repeats_s=OFTEN_S),
+        "fit": ActionEntry(("home",), "fit the whole world into the window", ("seeing.fit",), at_once=True),
         "bookmark_1": _bookmark(1, "show bookmark 1 to 9 (Shift: keep this view)", is_listed=True),
         **{f"bookmark_{n}": _bookmark(n, f"show bookmark {n} (Shift: keep this view)") for n in range(2, 10)},
         "minimap": ActionEntry(("end",), "show or hide the minimap", ("toggle", "minimap_shown"), at_once=True),

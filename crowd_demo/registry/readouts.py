@@ -1,6 +1,6 @@
 """What each number of the HUD is, and when it is good or bad, by the label that the HUD writes beside it.
 
-The HUD's tooltips show these texts, and docs/reference/readings.md lists them.
+The HUD's tooltips show these texts, and docs/reference/overlays.md lists them.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ LARGE_PX = 32  # side of a tile: while one zooms, the pictures of each size are 
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
 OUTSIDE = 0x10131A  # what the surroundings darken to
 ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
-NEAREST, REACH = 200, 0.27  # light of 256 at the edge of the map, and how far it reaches as a part of the window's height
+NEAREST, REACH = 244, 0.27  # light of 256 at the edge of the map, and how far it reaches as a part of the window's height
 
 
 class Paving(NamedTuple):

@@ -51,7 +51,7 @@ class Reader(KeyInput):
     def after(self, elapsed_s: float) -> list[str]:
         """What is done by keys that are held for so long."""
         self.done = []
-        self.hold(elapsed_s)
+        self.repeat(elapsed_s)
         return self.done
 
 
@@ -76,12 +76,12 @@ def test_a_key_is_the_action_that_it_is_bound_to_and_shift_goes_backwards(reader
 @pytest.mark.quick
 def test_held_keys_pan_until_they_are_released_and_opposite_ones_cancel(reader: Reader) -> None:
     reader.press("d", "up")
-    assert reader.hold(0.1) == (PAN_PX_PER_S / 10, -PAN_PX_PER_S / 10)
+    assert reader.pan(0.1) == (PAN_PX_PER_S / 10, -PAN_PX_PER_S / 10)
     reader.up(key("d", kind=pygame.KEYUP))
-    assert reader.hold(0.1) == (0, -PAN_PX_PER_S / 10)
+    assert reader.pan(0.1) == (0, -PAN_PX_PER_S / 10)
     reader.up(key("up", kind=pygame.KEYUP))
     reader.press("a", "d")
-    assert reader.hold(0.1) == (0, 0)
+    assert reader.pan(0.1) == (0, 0)
 
 
 @pytest.mark.quick
@@ -101,7 +101,7 @@ def test_a_held_number_key_goes_on_after_a_while_and_once_a_frame(reader: Reader
 @pytest.mark.quick
 def test_agents_speed_steps_and_numbers_repeat(reader: Reader, name: str, repeated: list[str]) -> None:
     reader.press(name)
-    reader.hold(0.0)
+    reader.repeat(0.0)
     assert reader.after(LONG_S) == repeated
     reader.up(key(name, kind=pygame.KEYUP))
     assert reader.after(LONG_S) == []
@@ -139,9 +139,9 @@ def test_a_key_that_is_wanted_without_a_dialog_is_offered_and_others_are_not(rea
 def test_in_a_dialog_arrows_and_page_keys_repeat_and_nothing_pans(reader: Reader) -> None:
     reader.listen(True, set())
     reader.press("down", "page up", "=", "a")
-    reader.hold(0.0)
+    reader.repeat(0.0)
     reader.offered = []
-    assert reader.after(LONG_S) == [] and reader.offered == ["down", "page up"] and reader.hold(0.1) == (0, 0)
+    assert reader.after(LONG_S) == [] and reader.offered == ["down", "page up"] and reader.pan(0.1) == (0, 0)
 
 
 @pytest.mark.quick
@@ -358,7 +358,7 @@ def test_another_layout_changes_what_keys_are_called_and_how_they_are_shown(
     assert here.shown["pan_up"] == driven.program.hud.keys["pan_up"] == ("z", "up") and here.types == types("fr")
     driven.press("f1")
     view = driven.status().view
-    assert view and ("move the camera up", "Z  Up") in [(row.text, row.detail) for row in view.rows]
+    assert view and ("pan up", "Z  Up") in [(row.text, row.detail) for row in view.rows]
 
 
 def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:

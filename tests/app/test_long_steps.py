@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pygame
 import pytest
 from driven import Driven
@@ -14,7 +15,7 @@ from driven import Driven
 from crowd_demo.app.crowd.pace import CATCH_UP_S
 from crowd_demo.app.dialogs.dialog import Question
 from crowd_demo.app.dialogs.panel_controls import PANELS
-from crowd_demo.app.screen.window import screen
+from crowd_demo.app.screen.window import blit_scaled, screen
 
 
 @pytest.fixture
@@ -125,6 +126,41 @@ def test_while_a_step_takes_long_the_window_obeys_at_once(driven: Driven, monkey
     driven.program.crowd.steps_asked, slow.keys = 0, []
     driven.frames()
     assert driven.program.dialogs.top is not menu
+
+
+def test_while_a_step_takes_long_the_picture_follows_the_camera(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.press("tab", pygame.KMOD_LSHIFT)
+    driven.program.notices.drop(PANELS)
+    slow = Slow(driven, monkeypatch)
+    driven.frames()
+    plain, x = pygame.surfarray.array2d(screen()), driven.program.camera.x
+    slow.keys = [pygame.K_RIGHT]
+    driven.frames()
+    moved = pygame.surfarray.array2d(slow.seen[-1])
+    assert driven.program.camera.x > x
+    assert any((moved[:-px] == plain[px:]).all() for px in range(20, len(plain) - 20)), "in the middle of the step"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("left", "top", "factor"), [(-2, 1, 1), (-4, -2, 2), (3, 2, 1), (50, 0, 1)])
+def test_a_picture_is_scaled_around_its_corner(left: int, top: int, factor: float) -> None:
+    on, picture = pygame.Surface((8, 6), depth=32), pygame.Surface((8, 6), depth=32)
+    before = np.arange(1, 49).reshape(8, 6)
+    pygame.surfarray.blit_array(picture, before)
+    blit_scaled(on, picture, left, top, factor)
+    for at in np.ndindex(8, 6):
+        column, row = (int((place - corner) // factor) for place, corner in zip(at, (left, top), strict=True))
+        inside = 0 <= column < 8 and 0 <= row < 6
+        assert pygame.surfarray.array2d(on)[at] & 0xFFFFFF == (before[column, row] if inside else 0)
+
+
+def test_before_the_first_frame_the_loading_screen_stays(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen().fill("red")
+    loading, slow = screen().copy(), Slow(driven, monkeypatch)
+    slow.keys, driven.program.crowd.steps_asked = [pygame.K_SPACE], 1
+    driven.frames()
+    assert not len(changed_rows(loading, slow.seen[0])) and driven.program.crowd.paused
+    assert len(changed_rows(loading, screen()))
 
 
 def test_a_long_step_is_all_that_a_frame_makes_and_told_in_the_title(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ def bound(keys):
 def test_every_technique_and_action_has_its_key():
     keys = bound({})
     without = {action for action, told in PROGRAM.items() if not told.keys}
-    assert without == {"theme", "units", "reset_numbers", "shipped_numbers"}, "the menu has them"
+    assert without == {"theme", "units", "reset_parameters", "default_parameters"}, "the menu has them"
     without |= {overlay.name for overlay in OVERLAYS.values() if not overlay.key}  # which are in a list
     assert set(keys.values()) | without == set(ACTIONS) == {t.path for t in TECHNIQUES} | set(PROGRAM) | set(OVERLAYS)
     assert {t.key: keys[t.key] for t in TECHNIQUES} == {t.key: t.path for t in TECHNIQUES}

@@ -29,8 +29,8 @@ SHIPPED = list(list_configs())
 
 
 def test_the_shipped_configurations_are_listed_by_size():
-    assert SHIPPED[:6] == ["1k", "5k", "20k", "20k-flock", "100k", "1m-flock"]
-    assert {"maze", "open-world"} <= set(SHIPPED[6:])
+    assert SHIPPED[:7] == ["1k", "5k", "20k", "20k-flock", "100k", "1m", "1m-flock"]
+    assert {"maze", "open-world"} <= set(SHIPPED[7:])
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -51,8 +51,8 @@ def test_the_first_view_lies_in_the_world(name):
 
 def test_the_names_keep_their_promise():
     expected = {"1k": (1_000, "crowd"), "5k": (5_000, "crowd"), "20k": (20_000, "crowd"), "20k-flock": (20_000, "flock"),
-                "100k": (100_000, "crowd"), "1m-flock": (1_000_000, "flock"), "maze": (3_000, "crowd"),
-                "open-world": (18_000, "crowd")}
+                "100k": (100_000, "crowd"), "1m": (1_000_000, "crowd"), "1m-flock": (1_000_000, "flock"),
+                "maze": (3_000, "crowd"), "open-world": (18_000, "crowd")}
     loaded = {name: load_config(name) for name in expected}
     assert {name: (config.agents, config.behaviour) for name, config in loaded.items()} == expected
 
@@ -86,7 +86,7 @@ def test_a_map_of_ones_own_wins_over_a_shipped_file_of_that_name(tmp_path):
 
 
 def test_an_unknown_map_names_those_there_are():
-    known = r"\(citadel, concert, corridor, crossing, doorway, hall, maze, meadow, plaza, station, theatre\)"
+    known = r"\(citadel, concert, corridor, crossing, doorway, hall, maze, meadow, metropolis, plaza, station, theatre\)"
     with pytest.raises(ValueError, match=rf"'plazza' is neither .* {known} \(did you mean plaza\?\)"):
         find_map("plazza")
 

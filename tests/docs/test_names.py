@@ -1,4 +1,4 @@
-"""Pages name commands, options, keys, files, configurations and counts that exist; test_readme.py checks links."""
+"""Pages name commands, options, keys, files, configurations, counts and diagrams that exist; test_readme.py checks links."""
 
 import itertools
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from scripts import load_script
 
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, parser_of
 from crowd_demo.cli.main import load_command
@@ -91,3 +92,19 @@ def test_what_a_page_names_exists(page: str) -> None:
 @pytest.mark.quick
 def test_the_citation_has_the_version() -> None:
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+
+
+# --- The diagrams of docs/techniques.md are those that the script draws, and the page shows each of them -------------
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.quick
+def test_diagrams_are_drawn_again_alike_and_shown(tmp_path: Path) -> None:
+    script = load_script("tools/diagrams.py")
+    script.main(["--out", str(tmp_path)])
+    page, kept = (DOCS / "techniques.md").read_text("utf-8"), DOCS / "pictures/techniques"
+    assert sorted(path.name for path in kept.iterdir()) == sorted(f"{name}.svg" for name in script.DIAGRAMS)
+    for name in script.DIAGRAMS:
+        assert (tmp_path / f"{name}.svg").read_bytes() == (kept / f"{name}.svg").read_bytes()
+        assert f"(pictures/techniques/{name}.svg)" in page

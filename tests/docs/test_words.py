@@ -184,5 +184,5 @@ def test_figures_of_the_findings_have_date_and_commit() -> None:
 @pytest.mark.skipif(not (ROOT / "docs/pictures").is_dir(), reason="a source archive has no pictures of the pages")
 def test_each_picture_is_shown_by_a_page() -> None:
     pages = "".join(page.read_text("utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-    pictures = [path for path in (ROOT / "docs/pictures").rglob("*") if path.suffix in (".png", ".jpg", ".svg")]
+    pictures = [path for path in (ROOT / "docs/pictures").rglob("*") if path.suffix in (".png", ".jpg")]
     assert pictures and [path.name for path in pictures if f"/{path.name})" not in pages] == []

@@ -69,19 +69,6 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     assert str(table).splitlines()[1].startswith("neighbours: sorted    none     2.00")
 
 
-@pytest.mark.usefixtures("made_up")
-def test_the_record_is_json_with_a_version() -> None:
-    found = ablation()
-    list(found.run())
-    record = json.loads(json.dumps(found.record(), allow_nan=False))
-    assert (record["version"], record["kind"], record["agents"], record["complete"]) == (1, "ablation", 150, True)
-    assert record["optimizations"]["neighbours"] == "sorted" and record["config"]["behaviour"] == "flock"
-    first = record["rows"][0]
-    assert (first["technique"], first["value"], first["other"], first["crowd"]) == ("neighbours", "sorted", "none", "same")
-    assert first["frame"]["other"]["ratio"] == {"value": 18.0, "low": 18.0 * 0.95, "high": 18.0 * 1.05}
-    assert first["step"]["ms"]["value"] == 2 and first["frame"]["other"]["verdict"] == "slower"
-
-
 def test_what_is_off_or_has_no_work_or_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ThreeCrowds, "too_slow", lambda self, others: "too slow" * ("neighbours" in others))
     found = ablation(("neighbour_limit", "leaf_size", "neighbours", "simd"))

@@ -8,7 +8,6 @@ import pytest
 from crowds import CROWD, FLOCK, events, open_world, simulation
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.counts import across
 from crowd_demo.sim.events import Event, measured
 from crowd_demo.sim.fundamental_diagram import Line, steps_across
 from crowd_demo.sim.simulation import Simulation
@@ -135,13 +134,6 @@ def test_counting_does_not_change_the_crowd_and_equals_a_count_of_all_steps() ->
                      for ends in plain.config.measure.lines.values()]
     assert sim.state_hash() == plain.state_hash()
     assert sim.counts.passed.tolist() == expected.tolist() and expected.all()
-
-
-@pytest.mark.quick
-def test_who_steps_beside_the_line_has_not_crossed_it() -> None:
-    x, y = np.array([0, 0, 0, 5], np.float32), np.array([0, 9, 20, 0], np.float32)
-    assert across(x, y, x + 10, y, Line(5, -1, 5, 10)) == (3, 0)  # the first two, and who begins on it
-    assert across(x, y, x + 5, y, Line(5, -1, 5, 10)) == (1, 0)  # who ends on it has not
 
 
 # --- The questions of the shipped scenarios are answered -------------------------------------------------------------

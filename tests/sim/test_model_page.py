@@ -534,12 +534,3 @@ def test_who_waits_at_the_point_holds_a_place_though_there_was_none(tmp_path: Pa
     c.state[1], c.x[1] = QUEUING, 80
     sim.step()
     assert c.state[:2].tolist() == [WAITING, QUEUING]
-
-
-@pytest.mark.quick
-def test_predators_and_prey_find_pairs_also_by_the_structure_field() -> None:
-    hunt = {"behaviour": "hunt", "agents": 300, **open_world(500, 400)}
-    crowds = [simulation(**hunt, optimizations__neighbours=name) for name in ("sorted", "field")]
-    for crowd in crowds:
-        crowd.step(20)
-    assert crowds[0].state_hash() == crowds[1].state_hash()

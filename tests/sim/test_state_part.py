@@ -26,7 +26,7 @@ from crowds import (
 
 from crowd_demo.sim import ways
 from crowd_demo.sim.actions import Action
-from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, PutForce, Remove, SetExit, SetGoal, TakeOut
+from crowd_demo.sim.edits import AddGoal, BringIn, PaintWalls, Remove, SetExit, SetGoal, TakeOut
 from crowd_demo.sim.events import Send
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
@@ -150,16 +150,6 @@ def test_a_column_of_goals_has_only_destinations_that_there_are() -> None:
     check(goals, sim)
     with pytest.raises(ValueError, match="column goal has "):
         check(goals._replace(parts={}), sim)
-
-
-@pytest.mark.quick
-def test_a_force_of_an_undone_past_is_gone() -> None:
-    sim = simulation(**{**CROWD, "agents": 20})
-    begin = sim.snapshot()
-    sim.apply(PutForce(0, "repel", 10, 20, 30, 2))
-    sim.step()
-    sim.restore(begin)
-    assert not sim.forces.present and sim.ground.forces.total == 0
 
 
 # --- the list of stages: what runs in a step, and what a picture needs beforehand ------------------------------------

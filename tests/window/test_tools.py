@@ -22,6 +22,7 @@ from crowd_demo.sim.edits import (
     SetGoal,
     TakeOut,
 )
+from crowd_demo.sim.events import Event
 
 SETTINGS = "map=null", "world.width=1280", "world.height=720", "camera.center=null", "camera.zoom=1"
 OPEN = ("--config", "1k", *(word for setting in SETTINGS for word in ("--set", setting)))
@@ -55,7 +56,7 @@ class Mouse:
 
 def recorded(running: Any) -> list[Action]:
     """Leave, and give up what was built; return what was done, once the recording was replayed to the same hash."""
-    running.press(key_of("tool_hand"), "Escape", "Return", "Escape", "Escape")
+    running.press(key_of("tool_pointer"), "Escape", "Return", "Escape", "Escape")
     assert running.process.wait(120) == 0
     script = read_recording(running.folder / "run.replay")
     assert replayed(script)[1].state_hash() == running.report()["state_hash"]
@@ -64,7 +65,8 @@ def recorded(running: Any) -> list[Action]:
 
 
 def test_every_tool_does_what_it_is_for_and_is_undone(start: Callable[..., Any]) -> None:
-    running = start("--record", "run.replay", base=HIDDEN)
+    closes = "events=[{hand: close, do: {walls: {rectangle: [200, 100, 260, 160]}}}]"
+    running = start("--record", "run.replay", "--set", closes, base=HIDDEN)
     running.until(running.shows_the_crowd)
     mouse = Mouse(running)
     mouse.use("tool_wall", (700, 200), (900, 200))
@@ -79,9 +81,11 @@ def test_every_tool_does_what_it_is_for_and_is_undone(start: Callable[..., Any])
     mouse.use("tool_goal", (1000, 400))
     mouse.press((1000, 400), (1100, 450))
     mouse.use("tool_exit", (1100, 450))
-    running.press("ctrl+z", "ctrl+shift+z", *["ctrl+z"] * 12)
+    running.press(key_of("happen"), "ctrl+z", "ctrl+shift+z", *["ctrl+z"] * 13)
     running.until(running.shows_the_crowd)
     done = recorded(running)
+    opened_again = done[done.index(Event(0)) + 1]
+    assert isinstance(opened_again, PaintWalls) and not opened_again.wall, "what a manual event has built"
     walls = [action for action in done if isinstance(action, PaintWalls)]
     assert {action.wall for action in walls} == {True, False}
     kinds = [action.kind for action in done if isinstance(action, PutForce)]

@@ -36,11 +36,11 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.status import Mark, Past
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate, Switch
-from crowd_demo.sim.edits import lasting_edits
+from crowd_demo.sim.edits import PaintWalls, PlaceLine, SetExit, SetGoal, lasting_edits
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
-from crowd_demo.sim.tuning import SetNumbers, numbers_by_hand
+from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
 
 MB = 1_000_000
 UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
@@ -49,6 +49,7 @@ NOTED = 100  # characters of an action in the notes of the profile
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
 REACH_S = 60.0
 LEAST_GAP_S, LONGEST_GAP_S = 0.5, 5.0
+OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers
 
 
 class Change(NamedTuple):
@@ -291,6 +292,12 @@ class Entries(NamedTuple):
     undone: tuple[Entry, ...] = ()
 
 
+def after_restart(entries: Entries) -> Entries:
+    """Return the entries that another crowd in the same world keeps: those about no particular agents and forces."""
+    return Entries(*(tuple(entry for entry in each if all(isinstance(back, OF_ANY_CROWD) for back in entry.inverses))
+                     for each in entries))
+
+
 class Timeline:
     """`actions` are those of all known ticks, (tick, action); `entries` hold from the tick that is their key on."""
 
@@ -309,11 +316,12 @@ class Timeline:
 
     @property
     def oldest(self) -> int:
-        """The first tick that can be returned to."""
         return self.newest if self.keyframes.oldest is None else self.keyframes.oldest
 
+    def entries_at(self, tick: int) -> Entries:
+        return next(entries for at, entries in reversed(self.entries.items()) if at <= tick)
+
     def append(self, tick: int, action: Action) -> None:
-        """Note what was done at the newest tick."""
         self.actions.append((tick, action))
         if isinstance(action, Event):
             self._marks += (Mark(tick, self._events[action.number].text),)
@@ -324,7 +332,6 @@ class Timeline:
             yield self.actions[done][1]
 
     def stepped(self, sim: Simulation) -> None:
-        """Call after each step."""
         if sim.tick > self.newest:
             self.newest = sim.tick
             self._frame_ms[:, self.newest % self._span] = 0
@@ -356,7 +363,6 @@ class Keyframes:
     """The snapshots, oldest first, in at most `bound` bytes; with 0 there are none."""
 
     def __init__(self, sim: Simulation, bound: int) -> None:
-        """Begin with a snapshot of the present state."""
         self.bound, self._hz = bound, sim.config.time.step_hz
         self._kept: list[Snapshot] = []
         self._tried = sim.tick  # the last tick at which there was to be a keyframe
@@ -365,7 +371,6 @@ class Keyframes:
 
     @property
     def oldest(self) -> int | None:
-        """The tick of the oldest one; None without any."""
         return self._kept[0].tick if self._kept else None
 
     @property
@@ -383,7 +388,6 @@ class Keyframes:
         return self._kept[number - 1] if number else None
 
     def stepped(self, sim: Simulation) -> None:
-        """Take one if it is time. Call after each step."""
         if sim.tick - self._tried >= self.every:
             self._take(sim)
 
@@ -393,7 +397,6 @@ class Keyframes:
         self._count_bytes()
 
     def _take(self, sim: Simulation) -> None:
-        """Take one, if there is room for it, and make room."""
         self._tried = sim.tick
         if sim.agents.count * len(sim.agents.names) * 4 > self.bound:
             return

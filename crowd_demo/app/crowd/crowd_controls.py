@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd import Crowd, after_restart
 from crowd_demo.app.crowd.technique_controls import next_number
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
@@ -124,7 +124,9 @@ class CrowdControls:
         """Start again with the same seed, the present number of agents and techniques, and what was built or set by hand."""
         crowd = self._crowd
         try:
+            entries = after_restart(crowd.timeline.entries_at(crowd.sim.tick))
             crowd.go_on_with(crowd.at_its_start(crowd.agents_asked), crowd.sim.tick)
+            crowd.timeline.entries[-1] = entries
             self._notices.add("started again", "restart")
         except ValueError as error:
             self._notices.add(f"cannot start again: {error}", "restart")
@@ -276,6 +278,5 @@ class ShownAnswer:
         self.answer = AnswerView(found.said, found.first, run, before, keys)
 
     def close(self) -> bool:
-        """Put the answer away; return whether there was one."""
         was_shown, self.answer = self.answer is not None, None
         return was_shown

@@ -21,7 +21,7 @@ from crowd_demo.sim.metrics.readings import METERS, Readings, Settings
 from crowd_demo.sim.simulation import Simulation
 
 LONGEST_FRAME_S = 0.25  # longer frames (the window was moved, the machine was suspended) count as this
-CATCH_UP_S = 0.1  # after this time in a frame no further step is begun
+CATCH_UP_S = 0.05  # after this time in a frame no further step is begun
 STEPS_S = 1 / 30  # after this time none beyond the first `catch_up`: a high speed leaves 20 to 30 frames a second
 WINDOW_S = 1.0  # over which steps a second are counted
 LEAST_LAG = 0.05  # of the asked speed; less is not shown
@@ -62,7 +62,6 @@ class StepRate:
             self._counted.popleft()
 
     def clear(self) -> None:
-        """Count afresh: the speed has changed."""
         self._counted.clear()
 
     @property

@@ -18,7 +18,7 @@ from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
 from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
@@ -73,7 +73,6 @@ class Request:
 
     @property
     def is_coming(self) -> bool:
-        """Return whether the crowd will have the value soon."""
         return not self.owner and self.state in ("compiling", "waiting for a step")
 
 
@@ -157,7 +156,8 @@ class Switcher:
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
         """Start compiling the launches that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        self.compilers.want(launches, asked)
+        later = len({key_of(launch) for others, _ in missing for launch in others} - set(map(key_of, launches)))
+        self.compilers.want(launches, asked, later)
         if not launches:
             self.job = RunningJob("compiling")
         elif not self.busy:
@@ -289,7 +289,6 @@ class Techniques:
             self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 
     def crowd_changed(self, change: Change) -> None:
-        """Call after each switch, whatever made it."""
         if change.path:
             self.beginning = False
             if change.old != change.new:

@@ -50,8 +50,6 @@ SLICES_S = 0.1  # how long slices run before the window is drawn again
 
 
 class Item(NamedTuple):
-    """A row of a list, and what choosing it does."""
-
     row: Row
     do: Callable[[], object] = lambda: None
     stays: bool = False  # does the list stay open?
@@ -204,10 +202,8 @@ class Dialogs:
 
     def press(self, key: str, shift: bool) -> bool:
         """Offer a key to the top one; Esc closes it if it does not want that. Return whether the key was taken."""
-        if not (top := self.top):
-            return False
-        if top.press(key, shift):
-            return True
+        if not (top := self.top) or top.press(key, shift):
+            return top is not None
         if key == "escape":
             top.close()
         return key == "escape"
@@ -291,7 +287,6 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
     # --- what it shows -----------------------------------------------------------------------------------------------
 
     def _rows(self) -> list[Item]:
-        """None until the experiment is made."""
         if not self.experiment:
             return []
         return [Item(Row(row[0], cells=tuple(row[1:]), colour=colour), stays=True)
@@ -352,7 +347,6 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
 
 
 def colour_of(found: Comparison) -> Colour:
-    """Green for what buys something, amber for what costs."""
     return {"faster": GOOD, "slower": WARM}.get(found.verdict_of_a, DIM)
 
 
@@ -390,7 +384,6 @@ class Experiments:
                     experiment.path: experiment.found.line(experiment.value, experiment.other)} if experiment.found else {})
 
     def ablate(self) -> None:
-        """Each technique off in turn."""
         self._begin("Gain of each technique here", lambda: Ablation(self._start(), self._compile_for),
                     lambda experiment: [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame)
                                         for row in experiment.rows],
@@ -430,7 +423,6 @@ class Experiments:
     # --- going on ----------------------------------------------------------------------------------------------------
 
     def advance(self, worker: Worker) -> None:
-        """Run some slices, and end the experiment if it is over."""
         dialog = self.dialog
         if dialog is None:
             return

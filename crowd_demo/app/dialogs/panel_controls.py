@@ -162,7 +162,6 @@ class PanelControls:
         self._change(opened=(*(name for name in self.now.opened if name != section), section))
 
     def show_section(self, section: str) -> None:
-        """Show a section of the full HUD, also if that is not shown."""
         if self.now.hud != "full":
             self._change(hud="full")
             self._notices.drop(PANELS)

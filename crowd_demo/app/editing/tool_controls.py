@@ -4,10 +4,10 @@ A stroke goes from press to release. The main thread notes where the mouse was; 
 that into actions, at most one a tick (while time stands still: one a frame), and joins the points, so a fast stroke has
 no gaps.
 
-Each stroke of a tool can be undone, and so can what a key, a slider or a dialog changes: techniques, numbers, and how
-many agents there are. An entry is taken back by actions of its own while the crowd goes on. Entries are known for every
-tick: after going back in time, undo and redo have the entries of that tick again. Agents who come back have new
-handles: entries that name their former ones are translated.
+Each stroke of a tool can be undone, and so can what a key, a slider or a dialog changes: techniques, numbers, how many
+agents there are, and manual events. An entry is taken back by actions of its own while the crowd goes on. Entries are
+known for every tick: after going back in time, undo and redo have the entries of that tick again. Agents who come back
+have new handles: entries that name their former ones are translated.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import BrushView, FlowView, Ring, ToolBarView, ToolButton
 from crowd_demo.sim.actions import Action, Edit, Populate, Switch
 from crowd_demo.sim.edits import PaintWalls, PlaceLine, PutBack, PutForce, Remove, RemoveForce, SetGoal
+from crowd_demo.sim.events import Event, Send, actions_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import Tune
 from crowd_demo.sim.ways import Ways
@@ -156,7 +157,6 @@ class Tools:
 
     @property
     def radius(self) -> float:
-        """Of the brush, world units."""
         return self.size_m / 2 * self._crowd.config.measure.metre
 
     # --- strokes: the main thread ------------------------------------------------------------------------------------
@@ -232,8 +232,8 @@ class Tools:
             lines = self._outline(patch._replace(mask=patch.mask & changes), float(sim.terrain.walls.tile))
         if self.held.shows_goals:
             lines = self._goals(sim)
-        return BrushView(at, self.radius * self._camera.zoom, lines,
-                         f"{self.held.tells(sim, sweep)}, {size_text(self.size_m)}")
+        size = "" if self.held.motion is Motion.DRAG else f", {size_text(self.size_m)}"
+        return BrushView(at, self.radius * self._camera.zoom, lines, f"{self.held.tells(sim, sweep)}{size}")
 
     def rings(self) -> list[Ring]:
         camera = self._camera
@@ -296,8 +296,7 @@ class Undo:
 
     @property
     def present(self) -> Entries:
-        tick, known = self._crowd.sim.tick, self._crowd.timeline.entries
-        return next(entries for at, entries in reversed(known.items()) if at <= tick)
+        return self._crowd.timeline.entries_at(self._crowd.sim.tick)
 
     def begin_gesture(self) -> None:
         """Call at each press: what a drag changes is one entry."""
@@ -307,12 +306,13 @@ class Undo:
         """Carry out what a key, a slider or a dialog has asked for."""
         path = getattr(action, "path", "")
         what = BY_PATH[path].label.strip() if path in BY_PATH else path or action.about
-        self._do(action, action.inverse(self._crowd.sim) if isinstance(action, Edit) else (), what,
-                 (self._gesture, type(action), path))
+        if isinstance(action, Event):
+            what = self._crowd.config.events[action.number].text
+        self._do(action, inverse_of(action, self._crowd.sim), what, (self._gesture, type(action), path))
 
     def carry_out(self, action: Action, what: str, stroke: object) -> None:
         """Carry out an action of a stroke, unless it would change nothing."""
-        inverses = action.inverse(self._crowd.sim) if isinstance(action, Edit) else ()
+        inverses = inverse_of(action, self._crowd.sim)
         if inverses or not isinstance(action, Edit):
             self._do(action, inverses, what, stroke)
 
@@ -327,7 +327,6 @@ class Undo:
             self._set((*done_before, entry), ())
 
     def undo(self) -> None:
-        """Take back the last entry."""
         done, undone = self.present
         if not done:
             why = "all of it is undone" if undone else "nothing was changed since the start"
@@ -338,10 +337,9 @@ class Undo:
         back = self._take_back(done[-1])
         self._set(self.present.done, (*self.present.undone, back))
         more = len(self.present.done)
-        self._notices.add(f"undone: {back.what}" + (f" ({more} more)" if more else ""), "undo")
-        if not self._said:
-            self._said = True
-            self._notices.add(DIFFERENCE, "undo hint")
+        said = f"undone: {back.what}" + (f" ({more} more)" if more else "")
+        self._notices.add(said if self._said else f"{said}. {DIFFERENCE}", "undo")
+        self._said = True
 
     def redo(self) -> None:
         done, undone = self.present
@@ -358,7 +356,7 @@ class Undo:
         left, back = list(entry.inverses), list[Action]()
         while left:
             action, sim = left.pop(0), self._crowd.sim
-            again = action.inverse(sim) if isinstance(action, Edit) else ()
+            again = inverse_of(action, sim)
             new = action.new_handles(sim) if isinstance(action, PutBack) else {}
             if (again or not isinstance(action, Edit)) and self._crowd.carry_out(action):
                 back[:0] = again
@@ -372,12 +370,27 @@ class Undo:
         return Entry(entry.what, tuple(back))
 
     def _set(self, done: tuple[Entry, ...], undone: tuple[Entry, ...]) -> None:
-        """Remember the entries from the present tick on."""
         timeline = self._crowd.timeline
         timeline.entries[self._crowd.sim.tick] = Entries(done[-MAX:], undone[-MAX:])
         if len(timeline.entries) > MAX_TIMES:
             first = max((at for at in timeline.entries if at <= timeline.oldest), default=0)
             timeline.entries = {at: entries for at, entries in timeline.entries.items() if at >= first}
+
+
+def inverse_of(action: Action, sim: Simulation) -> tuple[Action, ...]:
+    """Return the actions that take one back that is not applied yet; none if that is impossible.
+
+    People whom an event sends go to the nearest of all destinations that they had before.
+    """
+    match action:
+        case Event(number):
+            deeds = actions_of(sim.config.events[number].do, sim)
+            return tuple(back for deed in deeds for back in inverse_of(deed, sim))
+        case Send() if sim.agents.count:
+            return (Send(tuple(np.unique(sim.agents.row("goal")).tolist())),)
+        case Edit():
+            return action.inverse(sim)
+    return ()
 
 
 def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action, ...]:

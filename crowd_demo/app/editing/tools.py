@@ -50,8 +50,6 @@ Point = tuple[float, float]
 
 
 class Motion(Enum):
-    """When a stroke acts."""
-
     SWEEP = "on all that the brush passes"
     DABS = "at the press, and each time the mouse has gone on by the width of the brush"
     HOLD = "at the press, and at the cursor in every tick until the release"
@@ -190,7 +188,7 @@ def _tells_exit(sim: Simulation, sweep: Sweep) -> str:
     return f"destination {flips.number}: a click makes it {'an exit' if flips.is_exit else 'no exit'}"
 
 
-HAND = Tool("hand", "hand: click inspects, drag pans", Motion.HOLD, lambda sim, sweep: None, lambda sim, sweep: "")
+HAND = Tool("pointer", "pointer: click inspects, drag pans", Motion.HOLD, lambda sim, sweep: None, lambda sim, sweep: "")
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in (
     HAND,
     Tool("wall", "wall: drag builds", Motion.SWEEP, partial(_paint, True), lambda sim, sweep: "wall",

@@ -195,7 +195,6 @@ def _draw_right(on: Canvas, tries: Sequence[Try], progress: LoadingProgress, par
 
 @lru_cache(2)
 def _background(picture: pygame.Surface | None, size: tuple[int, int]) -> pygame.Surface:
-    """The picture, blurred and dark, or what is there without one."""
     ground = pygame.Surface(size)
     ground.fill(BACKGROUND)
     if picture:

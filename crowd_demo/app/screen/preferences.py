@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import time
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +23,7 @@ from crowd_demo.config.model import HudSettings, WindowSettings
 from crowd_demo.config.section import WITHOUT_POINT
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.host.files import write_file
+from crowd_demo.host.system import beside_frames
 from crowd_demo.registry.texts import reason
 
 VARIABLE = "CROWD_DEMO_PREFERENCES"
@@ -63,6 +65,7 @@ class Preferences:
     def __init__(self, path: Path | None = None) -> None:
         self.values = Values.model_validate({})
         self._path, self._due_s = path, math.inf  # when to write the file
+        self._writer, self._writing = beside_frames(), list[Future[None]]()
         self.news: list[str] = []
         try:
             self.values = read(path) if path else self.values
@@ -85,14 +88,18 @@ class Preferences:
             self.values, self._due_s = changed, min(self._due_s, time.monotonic() + SAVE_S)
 
     def save(self, by_s: float = math.inf) -> None:
-        """Write the file if that is due by a time of `time.monotonic`: in each frame the present, at exit none."""
-        if not self._path or self._due_s >= by_s:
-            return
-        self._due_s = math.inf
+        """Write the file beside the frames if that is due by a time of `time.monotonic`; without one wait for it."""
+        if self._path and self._due_s < by_s:
+            self._due_s = math.inf
+            self._writing = [self._writer.submit(self._write, self._path)]
+        if by_s == math.inf:
+            wait(self._writing)
+
+    def _write(self, path: Path) -> None:
         data = self.values.model_dump(mode="json", exclude_defaults=True)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_file(self._path, (HEADER + (dump(data) if data else "")).encode())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, (HEADER + (dump(data) if data else "")).encode())
         except OSError as error:
-            self.news.append(f"cannot keep preferences in {self._path}: {reason(error)}")
+            self.news.append(f"cannot keep preferences in {path}: {reason(error)}")
             self._path = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import math
 import os
 import warnings
 from collections.abc import Callable
@@ -68,6 +69,16 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
             os.environ["SDL_VIDEODRIVER"] = driver
     pygame.display.set_caption(settings.title)
     return surface
+
+
+def blit_scaled(on: pygame.Surface, picture: pygame.Surface, left: float, top: float, factor: float) -> None:
+    """Draw what is seen of a picture that is scaled by `factor` and has its corner at (left, top), in pixels."""
+    seen = pygame.Rect(math.floor(-left / factor), math.floor(-top / factor), math.ceil(on.get_width() / factor) + 1,
+                       math.ceil(on.get_height() / factor) + 1).clip(picture.get_rect())
+    if seen.size != (0, 0):
+        size = round(seen.width * factor), round(seen.height * factor)
+        scaled = pygame.transform.scale(picture.subsurface(seen), size)
+        on.blit(scaled, (round(left + seen.left * factor), round(top + seen.top * factor)))
 
 
 def on_lost_display(leave: Callable[[], NoReturn]) -> None:

@@ -184,7 +184,6 @@ class Inspector:
     # --- in the worker's thread --------------------------------------------------------------------------------------
 
     def draw(self, view: OverlayView, sketch: Sketch) -> None:
-        """Read what is inspected, and mark it in the picture."""
         wanted, self._wanted = self._wanted, []
         for take in wanted:
             take()

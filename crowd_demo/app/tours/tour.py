@@ -127,7 +127,6 @@ class TourPlayer:
             self._ask_for({"camera": self._settings()["camera"]})
 
     def _settings(self) -> Settings:
-        """All that the tour has set up by now, and the view."""
         return {"camera": self.program.config.camera, **self.tour.settings_at(self.page.settled)}
 
     def act(self, name: str) -> None:
@@ -185,7 +184,6 @@ class TourPlayer:
         return sim, len(sim.history)
 
     def back(self) -> None:
-        """Return to the page before, and to what was set up there."""
         self._hurried = False
         if self._number == 0:
             return
@@ -431,11 +429,9 @@ class Guide:
 
     def press(self, key: str) -> bool:
         """A key went down; return whether the tour has taken it."""
-        if not (tour := self.tour):
-            return False
-        if tour.type(key):
-            return True
-        if key not in KEYS:
-            return False
-        tour.act(KEYS[key])
-        return True
+        tour = self.tour
+        if not tour or tour.type(key):
+            return tour is not None
+        if key in KEYS:
+            tour.act(KEYS[key])
+        return key in KEYS

@@ -327,7 +327,7 @@ class GpuWalk(GpuMove):
         crowd, prices = self.crowd, world.crowding.prices(world.tick)
         on_gpu = Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen))
         return WalkRules(PeopleRules(*rules_of(world)), destinations_of(crowd, self.areas), walls_of(crowd, world),
-                         Routes(fields_of(crowd, world), on_gpu))
+                         Routes(fields_of(crowd, world), on_gpu, world.crowding.empty(world.tick)))
 
 
 class GpuSmallCells(MadeOf[SmallCells]):

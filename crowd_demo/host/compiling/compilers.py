@@ -43,7 +43,7 @@ class Wish(NamedTuple):
     launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
     since: float  # when they were wanted
-    total: int  # how many there were
+    later: int  # how many more will be wanted after them
 
 
 def helpers_that_fit() -> int:
@@ -68,17 +68,19 @@ class Compilers:
         self._source = source  # of the helpers' processes, once there is one
         self._changed = threading.Condition()
         self._wish = Wish({}, config.optimizations, 0.0, 0)
+        self._done = 0  # kernels, since there was nothing more to compile
         self._begun: set[str] = set()  # being compiled
         self._kept: set[str] = set()  # in the cache: only to be loaded
 
     # --- what is wanted ----------------------------------------------------------------------------------------------
 
-    def want(self, launches: Sequence[Launch], options: Optimizations) -> None:
-        """Replace what is wanted by these kernels, which those options need."""
+    def want(self, launches: Sequence[Launch], options: Optimizations, later: int = 0) -> None:
+        """Replace what is wanted by these kernels, which those options need; `later` is how many more will follow."""
         wanted = {key_of(launch): launch for launch in sorted(launches, key=compile_cost, reverse=True)}
         kept = {key for key, launch in wanted.items() if is_on_disk(launch)}
         with self._changed:
-            self._wish = Wish(wanted, options, time.monotonic(), len(wanted))
+            self._done *= bool(self._wish.launches or self._wish.later)
+            self._wish = Wish(wanted, options, time.monotonic(), later)
             self._kept |= kept
             self._changed.notify_all()
 
@@ -86,13 +88,14 @@ class Compilers:
         """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while it has any."""
         while (wish := self._wish).launches:
             key = self._take(wish, here)
-            done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
             with self._changed:
                 begun = next((kernel_name(each) for name, each in wish.launches.items() if name in self._begun), "kernels")
-            on_progress(begun, done, wish.total)
+            # What a helper has compiled is done when it is loaded, too.
+            on_progress(begun, self._done, self._done + len(wish.launches) + wish.later)
             if key:
                 compile_launches((wish.launches[key],))
                 with self._changed:
+                    self._done += 1
                     self._begun.remove(key)
                     self._wish.launches.pop(key, None)  # which may be another one by now
 

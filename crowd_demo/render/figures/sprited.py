@@ -52,7 +52,7 @@ ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
 FADE = 1.15**2
 LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
-MAX_EXPOSURE = 4.0
+MAX_EXPOSURE = 12.0
 SHADOW_PX, SPECK_PX, MANY = 2.5, 5.0, 100_000  # areas of outlined figures that are light, while there are fewer
 
 

@@ -63,6 +63,7 @@ CORNER = 8.0  # radius of a panel's corners, units
 LEAST_PX = 6  # of text, however small the scale is
 KEPT = 2048  # rendered texts, about 2 KB each
 MEASURED = 16_384  # texts, about 200 bytes each
+WORDS = re.compile(r"\S+(?: m/s)?")  # of which lines are made: a speed stays with its unit
 
 
 def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
@@ -111,10 +112,7 @@ def text_width(font: pygame.font.Font, text: str) -> int:
     return (len(parts) - 1) * digit_width(font) + sum(font.size(part)[0] for part in parts if part)
 
 
-@lru_cache(KEPT)
-def glyphs(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
-    """A digit, or a separator between digits."""
-    return font.render(text, True, colour)
+glyphs = lru_cache(KEPT)(pygame.font.Font.render)  # of a digit, or of what lies between digits
 
 
 def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
@@ -129,7 +127,7 @@ def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surfac
     for words in re.findall(r"\d|\D+", text):
         if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
             continue
-        part = glyphs(font, words, colour)
+        part = glyphs(font, words, True, colour)
         width = digit if words.isdigit() else part.get_width()
         image.blit(part, (x + (width - part.get_width()) // 2, 0))
         x += width
@@ -219,7 +217,7 @@ class Canvas:
 
     def wrapped(self, text: str, width: float, size: float = NORMAL, most: int = 99) -> list[str]:
         """The text in lines no wider than that, at most `most` of them, of which the last may be cut."""
-        px, lines, words, begin = self._font_px(size), list[str](), text.split(), 0
+        px, lines, words, begin = self._font_px(size), list[str](), WORDS.findall(text), 0
         ends = list(accumulate(self.pen.width(f" {word}", px) for word in words))  # most of them have been measured before
         room = width * self.scale + self.pen.width(" ", px)
         while begin < len(words) and len(lines) < most - 1:

@@ -20,7 +20,6 @@ MAX_NUMBERS = 6
 
 def draw_chart(chart: Chart, pen: Pen, scale: float) -> Canvas:
     def at(x: float, y: float) -> tuple[float, float]:
-        """Where a pair of numbers is, in units."""
         return (LEFT + x / chart.ends[0] * (WIDTH - LEFT - RIGHT),
                 HEIGHT - BOTTOM - y / chart.ends[1] * (HEIGHT - TOP - BOTTOM))
 

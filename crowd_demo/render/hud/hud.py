@@ -186,7 +186,6 @@ class Hud:
         return rect.clamp(self._free) if rect.collidelist(self.covered()) >= 0 else rect
 
     def covered(self) -> list[pygame.Rect]:
-        """Return where panels were drawn last, within the window."""
         return [placed.area.clip(self._on.get_rect()) for placed in self._placed]
 
     def sections(self) -> dict[str, bool]:
@@ -273,7 +272,6 @@ class Hud:
             self.is_wide and status.panels.hud in ("full", "right"))
 
     def _asked_for(self, sim: Simulation, status: Status, now_s: float) -> list[Canvas]:
-        """The minimap, what is inspected, and charts of overlays."""
         found = []
         if status.minimap:
             found.append(self.minimap.draw(sim, status.minimap, self.pen, self.scale, now_s))

@@ -45,8 +45,6 @@ STRONGEST = 0.8  # share of the crowd's colour, where it is densest
 # --- the minimap -----------------------------------------------------------------------------------------------------
 
 class Minimap:
-    """Draws the minimap; keeps the picture of ground and crowd."""
-
     def __init__(self) -> None:
         self._rendered = Renderings()
         self.at = 0, 0  # pixel of the window where its upper left corner is
@@ -54,7 +52,6 @@ class Minimap:
         self._edge_px = 0
 
     def draw(self, sim: Simulation, shown: MinimapView, pen: Pen, scale: float, now_s: float) -> Canvas:
-        """A panel with the world as large as fits."""
         width, height = float(sim.terrain.walls.width), float(sim.terrain.walls.height)
         per_unit = min(WIDEST / width, HIGHEST / height)  # panel units a world unit
         box = width * per_unit, height * per_unit
@@ -154,7 +151,6 @@ class TimelineBar:
         self._pen, self._rendered = pen, Renderings()
 
     def draw(self, on: pygame.Surface, bar: pygame.Rect, past: Past, now_s: float, scale: float, is_tall: bool) -> None:
-        """Draw the bar, with the times of frames if it is tall."""
         at = bar.left + column_of(past, past.tick, bar.width)
         if is_tall:
             sheet = self._rendered.get("bar", (bar.size, id(self._pen.theme)), lambda: rendered(

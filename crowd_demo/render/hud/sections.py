@@ -486,7 +486,7 @@ def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], view: RowsIn
         tall = NUMBER_ROW * view.shown
         on.rect(EDGE, (LEFT_WIDTH - 6, top + HEAD + tall * view.first / view.total, 2, tall * view.shown / view.total))
     start = on.right("reset all", LEFT_WIDTH - PAD, top + HEAD / 2, SMALL, DIM)
-    on.target((start, top, LEFT_WIDTH - PAD - start, HEAD), "action", "reset_numbers")
+    on.target((start, top, LEFT_WIDTH - PAD - start, HEAD), "action", "reset_parameters")
     for at, row in enumerate(rows):
         line = top + HEAD + NUMBER_ROW * at
         number, middle = row.number, line + NUMBER_ROW / 2

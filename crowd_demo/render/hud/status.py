@@ -29,8 +29,6 @@ class Hovered(NamedTuple):
 
 
 class PanelSettings(NamedTuple):
-    """How the user wants the HUD."""
-
     hud: str = "full"  # or "compact", or "off"; "right" is full with the right panel where there is room for one
     scale: float = 1.0  # times the usual size
     theme: str = "dark"  # or "light"
@@ -169,8 +167,6 @@ class NumberRow(NamedTuple):
 
 
 class Half(NamedTuple):
-    """What the label of one half of a split window says."""
-
     target: str  # the number that a click or a drag there changes
     value: str  # the technique and its value there
     step_ms: float = math.nan  # medians of the last second

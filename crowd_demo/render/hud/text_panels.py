@@ -41,7 +41,7 @@ from crowd_demo.render.hud.canvas import (
 )
 from crowd_demo.render.hud.card import PROOF_COLOURS, ms_text
 from crowd_demo.render.hud.navigation import label
-from crowd_demo.render.hud.panel_layout import RIGHT_WIDTH, STRIP_HEIGHT
+from crowd_demo.render.hud.panel_layout import LEFT_WIDTH, RIGHT_WIDTH, STRIP_HEIGHT
 from crowd_demo.render.hud.sections import value_text
 from crowd_demo.render.hud.status import (
     BetView,
@@ -59,7 +59,7 @@ from crowd_demo.sim.simulation import Simulation
 
 NOTICE_LINE = 16  # units: the heights of lines, the widths of panels, the sizes of text
 JOB_BAR = 84.0
-TIP_WIDTH, TIP_LINE = 300.0, 14.5
+TIP_LINE = 14.5
 CURSOR_PX = 14  # from the cursor to its tip
 TOUR_WIDEST = 540.0  # fits between the panels at the usual size
 TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
@@ -68,7 +68,6 @@ TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc
 BET = Target("bet")  # the scale for a guess
 BET_HIGH = 46.0
 ROW, TITLE, STRIP, FOOT = 14.0, 26.0, 30.0, 18.0
-LABELS = 86.0
 RAW = "raw fields"  # of the inspector: the name of their fold
 HALF_WIDTH, HALF_LEAST, HALF_EDGE = 214.0, 100.0, 15.0  # of a half's label
 
@@ -157,7 +156,6 @@ def _about_number(name: str, *more: tuple[str, Colour]) -> list[Said]:
 
 
 def _about_setting(row: NumberRow) -> list[Said]:
-    """The tip of a number of the behaviour or of links."""
     number = row.number
     holds = {"step": "Changes take effect in the next step.", "birth": "Changes apply to agents born from now on.",
              "no": f"It cannot be changed while the crowd runs: {number.why_not}."}[number.live]
@@ -180,19 +178,20 @@ def _about_technique(path: str, sim: Simulation, status: Status) -> list[Said]:
 
 def draw_tip(tip: Sequence[Said], cursor: tuple[float, float], window: tuple[int, int], pen: Pen, scale: float,
              keep: Sequence[pygame.Rect] = ()) -> tuple[Canvas, tuple[int, int]]:
-    on = text_panel(tip, min(TIP_WIDTH, window[0] / scale - 8), TIP_LINE, pen, scale, (PAD, 8.0), widest=True)
+    on = text_panel(tip, min(LEFT_WIDTH, window[0] / scale - 8), TIP_LINE, pen, scale, (PAD, 8.0), widest=True)
     return on, beside(cursor, on.surface.get_size(), window, keep)
 
 
 def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int, int],
            keep: Sequence[pygame.Rect] = ()) -> tuple[int, int]:
-    """Where a box of that size goes: to the lower right of the cursor, or where there is room and nothing of `keep`."""
+    """Where a box of that size goes: to the lower right of the cursor, or as near as there is room beside `keep`."""
     (left, x), (above, y) = ((round(at - CURSOR_PX - length), round(at + CURSOR_PX))
                              for at, length in zip(cursor, size, strict=True))
     whole = pygame.Rect(0, 0, *window)
     usual = [at for at in ((x, y), (left, y), (x, above), (left, above)) if whole.contains((at, size))]
     aside = [at for each in keep for at in ((each.right, y), (each.left - size[0], y), (x, each.bottom),
                                             (x, each.top - size[1]))]
+    aside.sort(key=lambda at: math.hypot(at[0] + size[0] / 2 - cursor[0], at[1] + size[1] / 2 - cursor[1]))
     places = [pygame.Rect(at, size).clamp(whole) for at in (*usual, *aside, (left, above))]
     return next((place for place in places if place.collidelist(keep) < 0), places[0]).topleft
 
@@ -283,8 +282,10 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
     ruler = Canvas((1, 1), pen, scale, None)
     sentence = ruler.wrapped(found.sentence, RIGHT_WIDTH - 2 * PAD, NORMAL)
     fold = [("", f"{len(found.raw)} raw fields: click to {'fold' if found.is_open else 'show'}")] if found.raw else []
-    rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (LABELS if what else 0), SMALL))
-            for what, value in (*found.rows, *fold, *(found.raw if found.is_open else ()))]
+    facts = *found.rows, *fold, *(found.raw if found.is_open else ())
+    labels = max((ruler.width(what, SMALL) for what, _ in facts), default=0) + 6  # a value and its unit share a line
+    rows = [(what, ruler.wrapped(value, RIGHT_WIDTH - 2 * PAD - (labels if what else 0), SMALL))
+            for what, value in facts]
     strip = found.strip if found.is_open else None
     hints = ruler.wrapped("   ".join(keys), RIGHT_WIDTH - 2 * PAD, SMALL)
     high = TITLE + (len(sentence) + sum(len(lines) for _, lines in (*rows, ("", hints)))) * ROW + (STRIP if strip else 0) + 18
@@ -298,7 +299,7 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
         on.target((0, top + ROW * above, RIGHT_WIDTH, ROW), "fold" if found.is_open else "unfold", RAW)
     for what, lines in rows:
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
-        top = on.paragraph(lines, PAD + (LABELS if what else 0), top, ROW, SMALL)
+        top = on.paragraph(lines, PAD + (labels if what else 0), top, ROW, SMALL)
     if strip:  # all of memory from left to right: candidates above, neighbours below, the agent across both
         wide, top = RIGHT_WIDTH - 2 * PAD, top + 4
         on.left("memory, from the first slot to the last", PAD, top + 4, SMALL, FAINT)

@@ -110,7 +110,7 @@ def draw_flow(on: pygame.Surface, flow: FlowView, pen: Pen, scale: float) -> Non
         if len(recent) > 1:
             label.lines(colour, [(8 + (FLOW_WIDTH - 16) / FLOW_SHOWN * second, low - FLOW_HEIGHT * now[number] / most)
                                  for second, now in enumerate(recent)])
-    place = label.surface.get_rect(topleft=(middle[0] + 20 * scale, middle[1] + 20 * scale))
+    place = label.surface.get_rect(topleft=(middle[0] + 50 * scale, middle[1] + 20 * scale))  # right of the cursor's
     on.blit(label.surface, place.clamp(on.get_rect()))
 
 
@@ -173,7 +173,7 @@ BACK = (Shape("lines", [(8 + 5.5 * math.cos(angle), 9.5 + 5 * math.sin(angle))  
         Shape("polygon", ((0.5, 8.5), (6.5, 9.5), (2.5, 3.5))))
 ACROSS = Shape("polygon", ((15, 8), (10.5, 4.5), (10.5, 11.5)))
 ICONS: Mapping[str, Sequence[Shape]] = {
-    "hand": (Shape("polygon", ((3, 1), (3, 13.5), (6.3, 10.6), (8.6, 15.3), (10.6, 14.3), (8.4, 9.8), (12.8, 9.4))),),
+    "pointer": (Shape("polygon", ((3, 1), (3, 13.5), (6.3, 10.6), (8.6, 15.3), (10.6, 14.3), (8.4, 9.8), (12.8, 9.4))),),
     "wall": BRICKS,
     "erase": (*(brick._replace(colour=DIM) for brick in BRICKS), Shape("lines", ((1, 15), (15, 1)), 2)),
     "in": (*FEWER, Shape("lines", ((13, 5.5), (13, 10.5)))),

@@ -97,7 +97,6 @@ class ColumnWidths(NamedTuple):
 
 
 def draw_list(view: ListView, window: tuple[int, int], pen: Pen, scale: float) -> Canvas:
-    """Render a view for a window of that size, in pixels."""
     ruler = Canvas((1, 1), pen, scale, None)
     room = window[0] / scale - 2 * MARGIN, window[1] / scale - 2 * MARGIN
     columns = _columns(view, room[0] - 2 * PAD, ruler)

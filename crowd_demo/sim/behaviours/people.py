@@ -208,7 +208,7 @@ class Walk(Move):
 
     def move(self, world: World) -> Launch:
         people = PeopleRules(*rules_of(world))  # one kernel for all models of avoidance
-        routes = Routes(world.flow_fields.fields, world.crowding.prices(world.tick))
+        routes = Routes(world.flow_fields.fields, world.crowding.prices(world.tick), world.crowding.empty(world.tick))
         return move_launch(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls, routes))
 
 

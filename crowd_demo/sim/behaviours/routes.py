@@ -30,6 +30,7 @@ MOST_HALVES = 12  # a weight is at most so many times doubled or halved
 class Routes(NamedTuple):
     fields: FlowField
     prices: Prices
+    empty: int  # so many sets of prices, the first ones, know of no crowds
 
 
 @device
@@ -71,6 +72,8 @@ def crowds_on(routes: Routes, walls: Walls, goal: int, x: Int, y: Int) -> int:
     _, rows, columns = routes.fields.direction.shape
     column, row = tile_at(walls, x, y)
     step, cost = direction_at(routes.fields, goal, column, row), 0
+    if routes.prices.chosen[goal] < routes.empty:
+        return 0 if step <= ARRIVED else -1
     for _ in range(rows * columns):
         if step >= ARRIVED:
             break

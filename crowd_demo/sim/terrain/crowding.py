@@ -43,7 +43,7 @@ class Crowding:
         self._turns = self._first_turns = np.arange(fields) * self.every // max(fields, 1)  # steps after a count
         self._density = (UNITS_A_METRE / float(walls.tile)) * (UNITS_A_METRE / float(walls.tile))  # of one person on a tile
         self.set_detour(detour)
-        self._most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
+        self.most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
         self._tiles = self._next = np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8)
         self.counts = np.zeros(tiles if self.active else 0, np.int32)  # people of each tile, before prices are set; else 0
 
@@ -54,7 +54,7 @@ class Crowding:
 
     def set_detour(self, detour: float) -> None:
         """Price crowds by another detour from the next count on; whether there is any is decided at the start."""
-        self._dearer = np.float32(PLAIN * detour * (self._density * self._density))
+        self.dearer = np.float32(PLAIN * detour * (self._density * self._density))
 
     @property
     def state(self) -> Bytes:
@@ -67,10 +67,14 @@ class Crowding:
             self._tiles = self._next = np.require(tiles, requirements="W")  # kernels are compiled for such arrays
 
     def allows(self, state: Bytes) -> bool:
-        return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self._most)).all())
+        return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self.most)).all())
 
     def prices(self, tick: int) -> Prices:
         return Prices(self._tiles, np.where(tick % self.every >= self._turns, NEW, OLD).astype(np.uint8))
+
+    def empty(self, tick: int) -> int:
+        """Return how many sets of prices, OLD first, are those of an empty world."""
+        return int(tick < self.every) if self.active else 2
 
     def outdated(self, tick: int) -> Bools:
         """Which fields change over to the new prices in this step."""
@@ -89,7 +93,7 @@ class Crowding:
         due = self.is_due(tick)
         if due:
             self._next = np.stack([self._tiles[NEW], self._tiles[NEW]])
-        return (launch(set_prices, due, x, y, agents, walls, self._dearer, self._most, self.counts, self._next),)
+        return (launch(set_prices, due, x, y, agents, walls, self.dearer, self.most, self.counts, self._next),)
 
     def keep(self) -> None:
         """Call after it has run."""

@@ -62,19 +62,6 @@ def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeyp
     assert trial and 20 < extent(trial.before)[0] <= 30
 
 
-def test_a_switch_while_the_compiler_has_always_been_busy_is_timed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a cold start: no frame before it was ordinary, but it is known how long steps took."""
-    monkeypatch.setattr(trial, "MAX_FRAME_MS", 1e9)
-    driven = Watched()
-    with monkeypatch.context() as compiling:
-        compiling.setattr(Switcher, "busy", True)
-        driven.frames(40)
-    driven.switch("simd", False)
-    assert driven.program.cards.trial and extent(driven.program.cards.trial.before) == (0, 0)
-    driven.frames(40)
-    assert turns_of(driven.card) > 0 and all(span.before_ms > 0 < span.after_ms for span in driven.card.spans)
-
-
 @pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
 def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
         path: str, value: str | bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,7 @@ def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
     assert switcher.ended() == {"cull": "agents"} and switcher.pending == FULL
     switcher.options.cull = "agents"
     assert switcher.taken() == {}, "together they need one more"
+    wait_until(lambda: switcher.job.done == "2 of 4")  # one count of all that is pending
     switcher.ahead.let_go()
     assert switcher.ended() == FULL and switcher.pending == {}
 

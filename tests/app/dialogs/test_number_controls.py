@@ -144,15 +144,15 @@ def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Win
 
 def test_presets(window: Window) -> None:
     window.slide("flock.align", 0.8)
-    window.program.act("reset_numbers")
+    window.program.act("reset_parameters")
     window.frames(2)
     assert not window.program.sim.numbers.values and isinstance(window.program.sim.history[-1][1], SetNumbers)
     window.slide("flock.align", 0.8)
-    window.drag(window.find("action", "reset_numbers"))
+    window.drag(window.find("action", "reset_parameters"))
     window.frames(2)
     assert not window.program.sim.numbers.values
     window = Window("flock.align=7")
-    window.program.act("shipped_numbers")
+    window.program.act("default_parameters")
     window.frames(2)
     assert window.value("flock.align") == 2.0 and window.program.sim.numbers.values["flock.align"] == 2.0
 

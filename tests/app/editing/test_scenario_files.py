@@ -17,6 +17,7 @@ from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, _source
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.actions import PROGRAM
+from crowd_demo.render.hud.views import KEPT, loaded_picture
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import Tune
 
@@ -98,7 +99,7 @@ def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> Non
 def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path: Path) -> None:
     build(hands)
     save(hands, "my-hall")
-    assert sorted(path.name for path in (tmp_path / "configs").iterdir()) == ["my-hall.map", "my-hall.yaml"]
+    assert sorted(path.name for path in (tmp_path / "configs").iterdir()) == ["my-hall.map", "my-hall.png", "my-hall.yaml"]
     assert "crowd-demo --config configs/my-hall.yaml" in notices(hands)
     first = (tmp_path / "configs/my-hall.map").read_text("utf-8")
     build(hands, 90)
@@ -106,7 +107,10 @@ def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path:
     assert not hands.program.dialogs.top and (tmp_path / "configs/my-hall.map").read_text("utf-8") != first
     hands.program.open_scenarios()
     hands.frames()
-    assert any("my-hall" in str(row) for row in hands.program.dialogs.top.view().rows)  # type: ignore[union-attr]
+    row, = (row for row in hands.program.dialogs.top.view().rows if "my-hall" in row.text)  # type: ignore[union-attr]
+    picture = loaded_picture(row.picture) if row.picture else None
+    assert picture and picture.get_size() == KEPT
+    assert len(np.unique(pygame.surfarray.array2d(picture))) > 100, "ground, walls and people"
 
 
 def test_after_people_left_and_f9_a_saved_scenario_and_a_restart_have_all_that_it_starts_with(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,3 +191,41 @@ def test_one_undo_for_techniques_numbers_and_agents(changed: Driven) -> None:
         changed.press("y", CTRL)
         changed.frames(2)
         assert values_of(changed) == wanted
+
+
+def test_a_restart_keeps_what_can_be_undone_but_not_what_was_done_to_single_agents(changed: Driven) -> None:
+    undo, sim = changed.program.undo, changed.program.sim
+    undo.carry_out(PaintWalls(((5, 8, 20),), True), "wall", object())
+    undo.carry_out(TakeOut(float(sim.agents.columns.x[0]), float(sim.agents.columns.y[0]), 1.0), "out", object())
+    assert undo.present.done[-1].what == "out"
+    changed.press("r")
+    changed.frames(2)
+    assert changed.program.sim is not sim and changed.program.sim.terrain.blocked.any()
+    assert [entry.what for entry in undo.present.done][-2:] == ["the number of agents changed", "wall"]
+    for _ in range(5):
+        changed.press("z", CTRL)
+        changed.frames(2)
+    assert not changed.program.sim.terrain.blocked.any() and values_of(changed) == (True, 3, 100)
+
+
+def test_a_manual_event_is_undone_with_its_walls_and_the_people_whom_it_sent(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    path.write_text("agents: 40\nmap: hall\nevents:\n  - {at: 0, do: {send: {to: [0, 1, 2]}}}\n"
+                    "  - {hand: block the right door, do: {walls: {rectangle: [1760, 240, 1780, 320]}, send: {to: [0, 1]}}}\n",
+                    "utf-8")
+    driven = Driven(config=str(path))
+    driven.until(lambda: 0 in driven.program.sim.events.happened)
+    driven.frames(2)
+
+    def doors() -> set[int]:
+        sim = driven.program.sim
+        return set(sim.agents.row("goal").tolist())
+
+    free = driven.program.sim.terrain.kinds.copy()
+    assert doors() == {0, 1, 2}
+    for key, blocked in (("l", True), ("z", False), ("y", True), ("z", False)):
+        driven.press(key, CTRL)
+        driven.frames(2)
+        assert bool((driven.program.sim.terrain.kinds != free).any()) == blocked
+        assert doors() == ({0, 1} if blocked else {0, 1, 2})
+    assert any(notice.startswith("undone: block the right door") for notice in driven.status().notices)

@@ -124,7 +124,7 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     driven.frames(4)
     driven.keys("=", "f4")
     comments, found = rows((tmp_path / "crowd-0001.csv").read_text("utf-8"))
-    assert "saved crowd-0001.csv: " in driven.status().notices[-1]
+    assert f"saved {tmp_path}/crowd-0001.csv: " in driven.status().notices[-1]
     profile = driven.program.sim.profile
     assert int(found[-1]["frame"]) == profile.frames - 2  # the key's own frame is the last
     assert int(found[-1]["tick"]) == driven.program.sim.tick - 1 and len(comments) == 6

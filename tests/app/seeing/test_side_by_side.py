@@ -126,23 +126,6 @@ def test_the_mouse_chooses_either_value(bare: Driven) -> None:
     assert driven.program.dialogs.top, "the choices of the crowd itself"
 
 
-def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> None:
-    hashes = []
-    for split in (False, True):
-        driven = Driven()
-        if split:
-            split_with(driven)
-        driven.frames(12 - driven.program.sim.tick)
-        hashes.append(driven.program.sim.state_hash())
-        if split:
-            second = driven.program.split.second
-            assert second and second.sim and second.sim.tick == driven.program.sim.tick == 12
-            assert second.sim.optimizations.stagger.avoidance != driven.program.sim.optimizations.stagger.avoidance
-            driven.press("\\")
-            assert driven.program.split.second is None
-    assert hashes[0] == hashes[1]
-
-
 def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None:
     split_with(driven)
     driven.frames(4)

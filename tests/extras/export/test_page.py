@@ -2,13 +2,11 @@
 
 import html
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, Browser
 from exported import FLUX, LEAVING, Place, asked, of_csv, page_of, places, read_page, source, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -266,22 +264,3 @@ def test_numbers_that_cannot_be_are_one_line() -> None:
             call()
     with pytest.raises(ValueError, match=r"^a table of 1,000,000,001 frames needs about [\d,]+ MB of memory, and"):
         sim.trajectories(every=1, steps=10**9)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (Debian: apt-get install chromium)")
-def test_the_cell_plays_in_a_browser(tmp_path: Path) -> None:
-    path = tmp_path / "notebook.html"
-    cell = crowd(agents=40).show(400, 300, 60)._repr_html_()
-    path.write_text(f"<!DOCTYPE html><meta charset=utf-8><p id=problem>a notebook</p>{cell}", "utf-8")
-    with Browser((480, 360)) as browser:
-        browser.open(path)
-        inner = "document.querySelector('iframe').contentDocument"
-        for code in (f"{inner}.body?.dataset.ready === 'yes'", f"{inner}.getElementById('scrub').value > 0"):  # it plays
-            end = time.monotonic() + 60
-            while not browser.run(code):
-                assert time.monotonic() < end, code
-                time.sleep(0.05)
-        assert browser.run(f"{inner}.getElementById('canvas').clientWidth") == 400
-        assert browser.run(f"{inner}.querySelector('#head dl').textContent").startswith("made again bysim.show(400, 300, 60)")
-        assert browser.told == []

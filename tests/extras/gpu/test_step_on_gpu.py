@@ -86,7 +86,7 @@ def pair(settings: Settings) -> tuple[Simulation, Simulation]:
     return here, there
 
 
-@pytest.mark.parametrize(("gpu", "settings"), zip(cycle((3, 700)), (*FLOCKS.values(), *PEOPLE.values())),
+@pytest.mark.parametrize(("gpu", "settings"), list(zip(cycle((3, 700)), (*FLOCKS.values(), *PEOPLE.values()))),
                          ids=[*FLOCKS, *PEOPLE], indirect=["gpu"])
 def test_the_crowd_is_the_same_on_the_gpu(gpu: GraphicsProcessor, settings: Settings) -> None:
     here, there = pair(settings)

@@ -63,7 +63,7 @@ SHORT, LONG = (TourView(TOUR.title, TOUR.step, TOUR.steps, text, question, TOUR.
 
 EMPTY = np.zeros((4, 4), np.int64)
 CHART = LegendItem("chart", "what it shows", (), Chart("a chart", ("m", "s"), (1, 1), EMPTY, ((9, 9, 9),), EMPTY))
-TOOLS = ToolBarView(tuple(ToolButton(str(number), "hand", "", "", False) for number in range(11)), "2 m", 0.5)
+TOOLS = ToolBarView(tuple(ToolButton(str(number), "pointer", "", "", False) for number in range(11)), "2 m", 0.5)
 SHOWN: dict[str, Any] = {
     "minimap": MinimapView(Rect(0, 0, 400, 300), None, GROUND), "inspection": AGENT, "card": CARD, "legend": LEGEND,
     "legend_items": (*ITEMS, CHART), "tour": SHORT, "tools": TOOLS}

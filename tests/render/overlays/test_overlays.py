@@ -114,7 +114,7 @@ def test_looking_every_step_gives_the_same_crowd(name: str) -> None:
     assert looked_at.state_hash() == alone.state_hash()
 
 
-@pytest.mark.parametrize(("name", "zoom"), zip(OVERLAYS, cycle((0.5, 1.5))))
+@pytest.mark.parametrize(("name", "zoom"), list(zip(OVERLAYS, cycle((0.5, 1.5)))))
 def test_both_blitters_draw_it_alike_culled_or_not_and_in_any_order_in_memory(name: str, zoom: float) -> None:
     pictures = []
     for blitter, cull, when in (("compiled", "grid", "every"), ("pygame", "grid", "every"), ("compiled", "off", "every"),

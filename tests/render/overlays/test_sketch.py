@@ -249,6 +249,6 @@ def test_a_label_stands_beside_its_opening_and_nowhere_if_a_panel_covers_both_of
 def test_people_are_at_least_twelve_pixels_high_where_a_scenario_begins_close() -> None:
     for name in list_configs():
         config = load_config(name)
-        if config.behaviour == "crowd":
+        if config.behaviour == "crowd" and name != "1m":  # which begins with the whole city
             zoom = config.camera.zoom or Camera((config.world.width, config.world.height), (1280, 720)).zoom
             assert zoom * UNITS >= (12 if config.camera.zoom else NAMED_PX), name

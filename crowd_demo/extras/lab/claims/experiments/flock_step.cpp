@@ -1,5 +1,5 @@
 // The limit: one flock step in C with AVX-512 intrinsics (counting sort with fused gather, 16 lanes, each candidate broadcast), float sums.
-// A yardstick; `against_c.py` and `benchmarks/limit.py` compile it and run it beside the program.
+// A yardstick; `against_c.py` compiles it and runs it beside the program.
 //   g++ -O3 -march=native -mprefer-vector-width=512 -ffast-math -fopenmp -DV=3 -DSUB=1 flock_step.cpp -o flock_step      (V=0: plain sums, V=3: folded)
 //   ./flock_step AGENTS THREADS STEPS        prints JSON: ms_med, ms_min, sort, kern; 4 agents a cell of the radius, 12.6 neighbours each
 #include <immintrin.h>
