@@ -5,6 +5,7 @@ cells are working memory.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 WORD = 4
 
@@ -137,4 +138,143 @@ def asks(memory: Memory, due: Sequence[bool], visible: Sequence[bool]) -> None:
             memory.read("goal_visible", slot)
             if not visible[slot]:
                 memory.read("goal", slot)
+    memory.end_kernel()
+
+
+def sort_within_cells(memory: Memory, order: list[int], start: Sequence[int], rank: Sequence[int]) -> None:
+    """Sort the slots of each cell by rank: Shell's sort."""
+    for first, last in pairwise(start):
+        gap = 1
+        while 3 * gap < last - first:
+            gap = 3 * gap + 1
+        while gap:
+            for k in range(first + gap, last):
+                memory.read("order", k)
+                item, at = order[k], k
+                memory.read("rank", item)
+                while at >= first + gap:
+                    memory.read("order", at - gap)
+                    memory.read("rank", order[at - gap])
+                    if rank[order[at - gap]] < rank[item]:
+                        break
+                    memory.write("order", at)
+                    order[at] = order[at - gap]
+                    at -= gap
+                memory.write("order", at)
+                order[at] = item
+            gap //= 3
+    memory.end_kernel()
+
+
+# --- trees -------------------------------------------------------------------------------------------------------------
+
+def load_agents(memory: Memory, agents: int) -> None:
+    for slot in range(agents):
+        for array in ("x", "y"):
+            memory.read(array, slot)
+            memory.write(f"tree {array}", slot)
+        memory.write("order", slot)
+    memory.end_kernel()
+
+
+def select_nth(memory: Memory, key: list[float], others: Sequence[list[float]], first: int, last: int, nth: int) -> None:
+    """Quickselect, moving the others along. A pass is one kernel: what it has written is read by the next one."""
+    left, right = first, last - 1
+    while left < right:
+        a, b, c = key[left], key[(left + right) // 2], key[right]
+        pivot = sorted((a, b, c))[1]
+        i, j = left, right
+        while i <= j:
+            while key[i] < pivot:
+                memory.read("key", i)
+                i += 1
+            while key[j] > pivot:
+                memory.read("key", j)
+                j -= 1
+            memory.read("key", i)
+            memory.read("key", j)
+            if i <= j:
+                for number, array in enumerate((key, *others)):
+                    for at in (i, j):
+                        memory.read(f"other {number}" if number else "key", at)
+                    for at in (i, j):
+                        memory.write(f"other {number}" if number else "key", at)
+                    array[i], array[j] = array[j], array[i]
+                i, j = i + 1, j - 1
+        memory.end_kernel()
+        if nth <= j:
+            right = j
+        elif nth >= i:
+            left = i
+        else:
+            return
+
+
+def cut(memory: Memory, x: list[float], y: list[float], levels: Sequence[Sequence[int]], width: float,
+        height: float) -> list[int]:
+    """Cut the nodes of some levels in each kernel; return the order of the agents."""
+    agents, regions, boxes = len(x), {1: [0.0, 0.0, width, height]}, Memory()
+    order = [float(slot) for slot in range(agents)]
+    for kernel in levels:
+        for level in kernel:
+            for j in range(1 << level):
+                node, low, high = (1 << level) + j, 2 * ((1 << level) + j), 2 * ((1 << level) + j) + 1
+                for side in range(4):
+                    boxes.read("region", 4 * node + side)
+                    boxes.write("region", 4 * low + side)
+                    boxes.write("region", 4 * high + side)
+                first, middle, last = agents * j >> level, agents * (2 * j + 1) >> level + 1, agents * (j + 1) >> level
+                region = regions[node]
+                regions[low], regions[high] = list(region), list(region)
+                wide = region[2] - region[0] > region[3] - region[1]
+                key, other = (x, y) if wide else (y, x)
+                select_nth(memory, key, (other, order), first, last, middle)
+                regions[low][2 if wide else 3] = regions[high][0 if wide else 1] = key[middle]
+        boxes.end_kernel()
+    read, written = boxes.bytes()
+    for at in range(round(read / WORD)):
+        memory.read("regions", at)
+    for at in range(round(written / WORD)):
+        memory.write("regions of children", at)
+    memory.end_kernel()
+    return [int(slot) for slot in order]
+
+
+def bound(memory: Memory, order: Sequence[int], depth: int, top: int, columns: Sequence[str]) -> None:
+    """Fit the boxes of leaves, if they read columns, and those of the nodes above."""
+    for leaf in range(1 << depth) if columns else ():
+        for k in range(len(order) * leaf >> depth, len(order) * (leaf + 1) >> depth):
+            memory.read("order", k)
+            for column in columns:
+                memory.read(column, order[k])
+        for side in range(4):
+            memory.write("box", 4 * ((1 << depth) + leaf) + side)
+    for node in range((1 << depth) - 1, (1 << top) - 1, -1):
+        for side in range(8):
+            memory.read("box", 8 * node + side)
+        for side in range(4):
+            memory.write("box", 4 * node + side)
+    memory.end_kernel()
+
+
+def search(memory: Memory, order: Sequence[int], runs: Sequence[int]) -> None:
+    """Find the runs of each group, which are so many; all agents are due."""
+    for k, slot in enumerate(order):
+        memory.read("order", k)
+        memory.read("next_update", slot)
+    for group, count in enumerate(runs):
+        memory.write("start", group)
+        memory.write("count", group)
+        for run in range(count):
+            memory.write(f"first of {group}", run)
+            memory.write(f"last of {group}", run)
+    memory.write("start", len(runs))
+    memory.end_kernel()
+
+
+def snapshot(memory: Memory, order: Sequence[int], observed: int) -> None:
+    for k, slot in enumerate(order):
+        memory.read("order", k)
+        for each in range(observed):
+            memory.read(f"observed {each}", slot)
     memory.end_kernel()

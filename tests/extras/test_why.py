@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
-from crowds import CROWD, FLOCK, NEAREST, run_through, simulation
+from crowds import CRATES, CROWD, FLOCK, NEAREST, run_through, simulation
 from llvmlite import binding
-from reference_traffic import Memory, Trace, asks, headings, index, interaction, move_apart, reorder, sight
+from reference_traffic import (
+    Memory,
+    Trace,
+    asks,
+    bound,
+    cut,
+    headings,
+    index,
+    interaction,
+    load_agents,
+    move_apart,
+    reorder,
+    search,
+    sight,
+    snapshot,
+    sort_within_cells,
+)
+from single_step import single_steps
 
 from crowd_demo.cli.main import main
 from crowd_demo.compute.arrays import Ints
-from crowd_demo.compute.jit import max_threads
+from crowd_demo.compute.jit import machine_code, max_threads
 from crowd_demo.config.model import Cache
 from crowd_demo.extras import why as why_module
-from crowd_demo.extras.why import StageWatch, Work, bottleneck, copy_bandwidth, explained, why, work_of
-from crowd_demo.extras.why.processor import EVENTS, MachineLoop, counted, disassembled, hot_loop, instruction, text_in
+from crowd_demo.extras.why import StageWatch, Work, bottleneck, copy_bandwidth, explained, per_item, why, work_of
+from crowd_demo.extras.why.processor import (
+    ALIKE,
+    EVENTS,
+    MachineLoop,
+    counted,
+    disassembled,
+    hot_loop,
+    instruction,
+    stepping_loops,
+    text_in,
+)
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.people_rules import WAITING, people_of
 from crowd_demo.sim.metrics.locality import FILES, TYPICAL, candidates_of, locality, machine_caches, missed_lines, touch
+from crowd_demo.sim.neighbours.trees import TreeStructure
+from crowd_demo.sim.neighbours.z_grid import ZGrid
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.ground import in_sight
 
@@ -88,6 +120,7 @@ def test_a_known_loop(triple: str, cpu: str, lanes: int, bits: int, arithmetic: 
               or "addss" in each.text or each.text.startswith("fadd"))]
     assert len(floats) == arithmetic and kinds.count("store") >= 1 and kinds.count("branch") == 1
     assert (loop.vector_share > 0.2) == (bits > 0)
+    assert {each[1:] for each in stepping_loops(loop.code)} == {(len(kinds), len(kinds), lanes, lanes == 1)}
 
 
 def test_samples_show_which_loop_is_hot() -> None:
@@ -115,8 +148,37 @@ def test_samples_show_which_loop_is_hot() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes samples")
 def test_samples_are_taken_in_the_stage() -> None:
     sim = simulation("20k-flock", agents=5000)
-    source = {figure.name: figure for figure in why({"": sim}, "interaction", 20)[""]}["instructions"].source
+    source = {figure.name: figure for figure in why({"": sim}, "interaction", 20)[""]}["vector work"].source
     assert re.search(r"interact_lanes: (the smallest loop with a third of [\d,]+ samples|its innermost loop)", source)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() != "x86_64", reason="single steps of x86-64")
+@pytest.mark.parametrize("simd", [True, False])
+def test_instructions_per_pair_are_those_of_single_steps(simd: bool) -> None:
+    pytest.importorskip("capstone")
+    sim = simulation(**{**DENSE, "agents": 60, "world__width": 150, "world__height": 120, "optimizations__simd": simd,
+                        "optimizations__threads": 1})
+    sim.step(9)
+    sim.profile = watch = StageWatch()
+    launch = next(each for each in sim.launches() if watch.running == "interaction" or each.run())
+    try:
+        seen, there = single_steps(launch.run, ALIKE)
+    except OSError as error:
+        pytest.skip(str(error))
+    launch.run()
+    (work, _), code = work_of(launch, sim), machine_code(launch)
+    assert code
+    text = text_in(code)
+    ((start, _),) = Counter(at - text.find(each) for at, each in there.items() if text.count(each) == 1).most_common(1)
+    loop, samples = hot_loop(code)
+    assert loop and not samples
+    weights = Counter({each.address: seen[start + each.address] for each in loop.code})
+    told = per_item(launch.name, loop._replace(weights=weights), weights.total(), work.together / work.tests if simd else 1)
+    assert told
+    best = max(stepping_loops(loop.code), key=lambda each: sum(weights[at] for at in each[0]))
+    executed, passes = sum(weights[at] for at in best[0]), min(weights[at] for at in best[0])
+    pairs = work.together if simd else best[3] * passes
+    assert told[0] == f"{executed / pairs:.1f} per pair" and (passes == work.tests or not simd) and pairs <= work.tested
 
 
 def test_code_without_a_loop() -> None:
@@ -210,6 +272,102 @@ def test_bytes_are_those_of_a_reference_that_counts_each_access() -> None:
         memory = Memory()
         interaction(memory, order, cells, sim.grid.columns, sim.grid.reach, len(sim.behaviour.observed))
         assert bytes_in(sim, "interaction") == memory.bytes()
+
+
+def kernels_in(sim: Simulation, stage: str) -> dict[str, list[tuple[float, float]]]:
+    """The bytes by the formulas of the kernels of a stage in the next step, which is made."""
+    found = dict[str, list[tuple[float, float]]]()
+    sim.profile = watch = StageWatch()
+    for launch in sim.launches():
+        launch.run()
+        if watch.running == stage:
+            found.setdefault(launch.name, []).append(work_of(launch, sim)[0][:2])
+    return found
+
+
+def moved(reference: Callable[..., object], *args: object) -> tuple[float, float]:
+    """The bytes by a reference."""
+    reference(memory := Memory(), *args)
+    return memory.bytes()
+
+
+@pytest.mark.parametrize("tree", ["kd_tree", "aabb_tree"])
+@pytest.mark.parametrize("crowd", [DENSE, CRATES])
+def test_bytes_of_trees_are_those_of_a_reference(tree: str, crowd: dict[str, object]) -> None:
+    sim = simulation(**{**crowd, "optimizations__neighbours": tree, "optimizations__threads": 1,  # type: ignore[arg-type]
+                        "optimizations__leaf_size": 8, "optimizations__stagger__avoidance": 1}, steps=3)
+    before = sim.snapshot()
+    sim = Simulation.from_snapshot(before)
+    view, count, extents = sim.agents.view, sim.agents.count, [] if crowd is DENSE else ["half"]
+    x, y, observed = view.x[:count].tolist(), view.y[:count].tolist(), len(sim.behaviour.observed)
+    found = kernels_in(sim, "index")
+    structure = cast(TreeStructure, sim.structure)
+    depth, top = structure.depth, structure.top
+    assert depth > top > 1 and found["load_agents"] == [moved(load_agents, count)]
+    memory, levels = Memory(), [*([level] for level in range(top)), range(top, depth)]
+    order = cut(memory, x, y, levels, structure.domain.width, structure.domain.height)
+    assert tuple(map(sum, zip(*found["cut_subtrees"], strict=True))) == memory.bytes()
+    assert sorted(order) == list(range(count))
+    columns = ["x", "y", *extents] if tree == "aabb_tree" else extents
+    if columns:
+        read, written = moved(bound, order, depth, top, columns)
+        regions = 16 * (1 << depth) if tree == "kd_tree" else 0
+        assert found["bound_nodes"] == [(read + regions, written), moved(bound, order, top, 0, ())]
+    for simd in (True, False):
+        copies = [Simulation.from_snapshot(before) for _ in range(2)]
+        for copy in copies:
+            copy.optimizations.simd = simd
+        found = kernels_in(copies[0], "query") | kernels_in(copies[1], "interaction")
+        runs = cast(TreeStructure, copies[0].structure).runs
+        assert found["find_leaves"] == [moved(search, order, runs.count[:runs.groups[0]].tolist())]
+        check_runs(found, order, observed, simd)
+
+
+def check_runs(found: dict[str, list[tuple[float, float]]], order: Sequence[int], observed: int, simd: bool) -> None:
+    """All runs together have all agents, each of whom is due."""
+    everybody = len(order) * [0]
+    if simd:
+        assert found["take_snapshot"] == [moved(snapshot, order, observed)]
+        assert found["interact_runs_lanes"] == [moved(interaction, order, everybody, 1, 1, 0)]
+    else:
+        assert found["interact_runs_scalar"] == [moved(interaction, order, everybody, 1, 1, observed)]
+
+
+@pytest.mark.parametrize("simd", [True, False])
+def test_bytes_of_runs_of_cells_are_those_of_a_reference(simd: bool) -> None:
+    sim = simulation(**{**DENSE, "optimizations__neighbours": "z_grid", "optimizations__simd": simd})
+    found = kernels_in(copy := Simulation.from_snapshot(sim.snapshot()), "query")
+    runs = cast(ZGrid, copy.structure).runs
+    order = runs.order[:sim.agents.count].tolist()
+    assert found == {"count_squares": [(0, 0)],
+                     "find_z_runs": [moved(search, order, runs.count[:runs.groups[0]].tolist())]}
+    check_runs(kernels_in(Simulation.from_snapshot(sim.snapshot()), "interaction"), order, 4, simd)
+
+
+@pytest.mark.parametrize(("crowd", "limit"), [(DENSE, "first"), (DENSE, "nearest"), (NEAREST, "none")])
+def test_bytes_with_a_limit_of_neighbours_are_those_of_a_reference(crowd: dict[str, object], limit: str) -> None:
+    sim = simulation(**{**crowd, "optimizations__neighbour_limit": limit, "optimizations__threads": 1,  # type: ignore[arg-type]
+                        "optimizations__stagger__avoidance": 1}, steps=9)
+    sim.agents.columns.id[:sim.agents.count] = np.random.default_rng(1).permutation(sim.agents.count)
+    found = kernels_in(copy := Simulation.from_snapshot(sim.snapshot()), "index")
+    if "sort_buckets" in found:
+        x, y, grid = sim.agents.view.x, sim.agents.view.y, sim.grid
+        cells = [int(y[slot] / grid.cell) * grid.columns + int(x[slot] / grid.cell) for slot in range(sim.agents.count)]
+        order, start = index(Memory(), cells, grid.cells), [0, *np.bincount(cells, minlength=grid.cells).cumsum().tolist()]
+        assert found["sort_buckets"] == [moved(sort_within_cells, order, start, sim.agents.view.id.tolist())]
+    rows = copy.grid.view()
+    order = rows.order[:sim.agents.count].tolist()
+    holder = np.repeat(np.arange(rows.rows * rows.columns), np.diff(rows.start[:rows.rows * rows.columns + 1]))
+    cell_of = dict(zip(order, holder.tolist(), strict=True))
+    found = kernels_in(Simulation.from_snapshot(sim.snapshot()), "interaction")
+    assert found == {"interact_limited": [moved(interaction, order, [cell_of[slot] for slot in range(len(order))],
+                                                rows.columns, rows.reach, 4)]}
+
+
+def test_bytes_of_agents_that_are_not_due_are_an_upper_bound() -> None:
+    sim = simulation(**{**FLOCK, "optimizations__stagger__avoidance": 4}, steps=9)
+    figures = {figure.name: figure for figure in why({"": sim}, "interaction", 4)[""]}
+    assert figures["bytes"].value.startswith("up to 24.0 read, ")
 
 
 WALLS = {"name": "1k", "agents": 300, "optimizations__threads": 1}
@@ -346,11 +504,9 @@ def test_columns_that_people_read_are_those_of_the_formulas() -> None:
         assert read <= known | rows and known - read <= {*seldom, "shift_x", "shift_y"}, stage
 
 
-@pytest.mark.parametrize(("neighbours", "stage"), [("kd_tree", "query"), ("kd_tree", "interaction")])
-def test_a_kernel_without_a_formula_is_not_known(neighbours: str, stage: str) -> None:
-    sim = simulation(**CROWD)
-    sim.optimizations.neighbours = neighbours
-    figures = {figure.name: figure for figure in why({"": sim}, stage, 8)[""]}
+def test_a_kernel_without_a_formula_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(why_module.TRAFFIC, "interact_lanes")
+    figures = {figure.name: figure for figure in why({"": simulation(**FLOCK)}, "interaction", 8)[""]}
     assert figures["bytes"].value == figures["bandwidth"].value == "not known"
     assert "nan" not in str(figures)
 

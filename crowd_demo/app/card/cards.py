@@ -78,9 +78,9 @@ class Cards:
         return card and card._replace(row=self.row)
 
     def toggle(self) -> bool:
-        """Show the last card, then why, then hide it; return whether there is one."""
+        """Show the last card, then why, then its times again until they end; return whether there is a card."""
         shown, is_open = self._is_shown, self.row is not None
-        self._asked, self.row = not (shown and is_open), "" if shown and not is_open else None
+        self._asked, self.row = None if shown and is_open else True, "" if shown and not is_open else None
         return self.trial is not None
 
     def point_out(self, row: str) -> None:

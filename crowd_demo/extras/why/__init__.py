@@ -4,7 +4,12 @@ Each figure has a source: the simulation's counters, machine code, formulas, sim
 or the clock. A figure that is not known says so. The command `why` and the card of the window show the same ones.
 
 Bytes follow from formulas: a kernel reads and writes each element of the agents' columns, of their order, of the index
-and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count: a lower bound.
+and of completed flow fields once. Working memory (strips, histograms), cells and walls do not count, nor boxes of nodes
+and runs while they are searched: a lower bound. Each pass over the agents of a node counts as a kernel. With staggering
+the columns of all agents count as read.
+
+Instructions per pair follow from the steps of a loop in memory: how many elements a pass takes. Counters show how many
+agents of a register test a candidate.
 
 Cache lines are those of `sim/metrics/locality.py`, for three caches with this machine's sizes. Each sees all reads of
 columns and nothing else.
@@ -17,14 +22,16 @@ import mmap
 import os
 import time
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import cache
+from inspect import signature
 from itertools import zip_longest
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, cast
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +43,7 @@ from crowd_demo.extras.why.processor import (
     DISABLE,
     ENABLE,
     EVENTS,
+    ONE_NUMBER,
     PAGES,
     PER_S,
     MachineLoop,
@@ -44,18 +52,19 @@ from crowd_demo.extras.why.processor import (
     hot_loop,
     opened_for_threads,
     places_in,
+    stepping_loops,
     switch,
 )
-from crowd_demo.grid.cells import Cells
 from crowd_demo.host.files import write_file
 from crowd_demo.profile import Profile, Timing
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.card import CardRow
 from crowd_demo.sim.behaviours.people_rules import WAITING
-from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, Strips
+from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, TESTS, TOGETHER
 from crowd_demo.sim.metrics.locality import BESIDE, TYPICAL, WORD, Read, machine_caches, missed_lines
 from crowd_demo.sim.neighbours.schedule import IdSchedule
+from crowd_demo.sim.neighbours.trees import GROWN, JOINED, SHRUNK
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.flow_fields import UNREACHABLE
 
@@ -66,11 +75,13 @@ MAX_COPIED = 1 << 29  # bytes of all arrays of a kind
 AT, TOWARDS = ("x", "y"), ("goal_x", "goal_y")
 WALKER = *AT, "vx", "vy", "state", "heading_x", "heading_y"
 OBSERVED = {  # columns that agents read of their candidates, by the type of rules
-    "FlockRules": (*AT, "vx", "vy"), "NearestRules": (*AT, "vx", "vy"), "HuntRules": (*AT, "vx", "vy", "kind"),
+    **dict.fromkeys(("FlockRules", "NearestRules"), (*AT, "vx", "vy")),
+    **dict.fromkeys(("HuntRules", "NearestHuntRules"), (*AT, "vx", "vy", "kind")),
     "PushRules": AT, "AnticipateRules": WALKER, "SlowDownRules": (*WALKER, "speed"), "CrateRules": (*AT, "half"),
     "ContactRules": (*AT, "state", "heading_x", "heading_y", "id")}
 MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2}  # columns that a move writes, by the same
 NOT_MOVED = "next_update", "goal_visible"  # columns that a move does not read
+BOX = 4  # numbers of a node
 
 
 class Work(NamedTuple):
@@ -81,67 +92,111 @@ class Work(NamedTuple):
     due: float  # agents
     tested: float  # pairs of these
     kept: float
+    tests: float = 0  # of a candidate by a register
+    together: float = 0  # pairs in these
 
 
 NO_WORK = Work(*5 * (math.nan,))
 
+
+Traffic = tuple[list[Read], float, float]  # columns that are read, elements read beside these, and written ones
+
+
+def _sorted_within_cells(of: SimpleNamespace) -> Traffic:
+    """Cells begin with their slots in ascending order; one that is first and stays there is not written."""
+    start = of.space.start[:of.buckets + 1]
+    cells = [of.space.order[start[cell]:start[cell + 1]] for cell in np.flatnonzero(np.diff(start) > 1)]
+    agents = sum(map(len, cells))
+    return [], 2 * agents, agents - sum(each[0] == each.min() for each in cells)
+
+
+def _cut(of: SimpleNamespace) -> Traffic:
+    """Each pass over agents of a node reads their keys, and reads and writes all of those that it swaps."""
+    nodes, passed, swapped = of.tree.cut.sum(axis=0).tolist()
+    own = nodes // max((1 << of.depth - of.top) - 1, 1)  # the boxes of others were written by the same kernel
+    return [], BOX * own + passed + 2 * swapped, 2 * BOX * nodes + 3 * swapped
+
+
+def _bounded(of: SimpleNamespace) -> Traffic:
+    leaves, columns = 1 << of.depth, (*AT * (of.fit == SHRUNK), *["half"] * bool(len(of.half)))
+    below = leaves * (of.fit == GROWN or (of.fit == JOINED and of.top < of.depth))  # boxes, or regions
+    return ([(of.order[:of.agents], columns, of.agents)] * (of.fit != JOINED),
+            BOX * below + of.agents * (of.fit != JOINED), BOX * (leaves * (1 + (of.fit != JOINED)) - (1 << of.top)))
+
+
+def _filled(of: SimpleNamespace) -> Traffic:
+    """With `tiles` it completes no field."""
+    fields = of.fields.direction[
+        (of.made == 0) & (of.chosen == of.grid.number) & (of.asked.max(axis=0) > 0) & (of.tiles == 0)]
+    read = len(fields) * of.grid.targets.nbytes + 2 * int((fields != UNREACHABLE).sum())
+    return [], read / WORD, fields.nbytes / WORD
+
+
+def _interacted(of: SimpleNamespace) -> Traffic:
+    """Where not all agents are due, some of those that count as read may not be."""
+    schedule, in_lanes = of.given.schedule, of.name.endswith("lanes")
+    identities = of.count * (schedule.by_id and (schedule.period > 1 or not in_lanes) and "id" not in of.observed)
+    return ([(getattr(of, "cells", None), of.observed, of.acting)], 2 * of.count + identities,
+            3 * of.acting if of.rules in OBSERVED else math.nan)
+
+
+TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of its arguments and what `work_of` adds
+    **dict.fromkeys(("find_cells", "find_z_cells"), lambda of: ([(of.everybody, AT, of.count)], 0, of.count)),
+    "link_cells": lambda of: ([(of.everybody, AT, of.count)], 0, of.count + len(of.lists.head)),
+    "place_buckets": lambda of: ([], 0, of.buckets + 1),
+    "place_items": lambda of: ([], of.count, of.count),
+    "sort_buckets": _sorted_within_cells,
+    "load_agents": lambda of: ([(of.everybody, AT, of.count)], 0, 3 * of.count),
+    "cut_subtrees": _cut, "bound_nodes": _bounded,
+    **dict.fromkeys(("find_leaves", "find_z_runs"), lambda of: (
+        [(of.order[:of.count], ("next_update",), of.count)], of.count,
+        2 * int(of.runs.groups[0]) + 1 + 2 * int(of.runs.count[:of.runs.groups[0]].sum()))),
+    "count_squares": lambda of: ([], 0, 0),
+    "move_rows": lambda of: ([], (1 + len(of.source)) * of.count, len(of.source) * of.count),
+    **dict.fromkeys(("move_lanes", "move_scalar"), lambda of: (
+        [(of.everybody, (*AT, *BESIDE) if of.rules == "Shifts" else of.moved, of.count)], 0,
+        MOVED.get(of.rules, math.nan) * of.count)),
+    "touch_rows": lambda of: ([(of.cells, of.observed, of.count)], of.count, 2 * of.count),
+    "take_snapshot": lambda of: ([(of.order[:of.count], of.observed, of.count)], of.count, 0),
+    "interact_runs_lanes": lambda of: (
+        [(of.runs.order[:of.count], ("next_update",), of.count)],
+        of.count * (1 + (of.given.schedule.by_id and of.given.schedule.period > 1)), 3 * of.acting),
+    **dict.fromkeys(("interact_lanes", "interact_scalar", "interact_lists_lanes", "interact_lists_scalar",
+                     "interact_runs_scalar", "interact_limited"), _interacted),
+    "check_sight": lambda of: ([*of.ids, (of.slots, (*AT, *TOWARDS, "state"), of.acting), (
+        of.slots[of.waits & of.ground.any_solid], ("goal_visible",), of.acting)], 0, of.acting - of.waits.sum()),
+    "ask_for_fields": lambda of: ([*of.ids, (of.slots, ("goal_visible",), of.acting), (  # or looks at nobody
+        of.slots[of.columns.goal_visible[of.slots] == 0], ("goal",), of.acting)] * bool(of.agents), 0, 0),
+    "fill_flow_fields": _filled,
+    "take_headings": lambda of: ([*of.ids, (of.slots, (*AT, *TOWARDS, "goal", "goal_visible", "heading_x", "heading_y"),
+                                            of.acting)], 0, 2 * of.acting),
+    "set_prices": lambda of: ([(of.everybody, AT, of.count)] * of.due, 0, of.due * of.tiles[1].size / WORD)}
+
+
 def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | None]:
     """Return what a kernel does that has just run, and the columns that it reads; None where that is not known."""
-    args, count, names = cast("tuple[Any, ...]", launch.args), sim.agents.count, sim.agents.names
-    everybody = np.arange(count, dtype=np.int32)
-    rules = next((kind for each in args for found in (getattr(each, "rules", None), each)
-                  if (kind := type(found).__name__).endswith(("Rules", "Shifts"))), "")
-    sums = next((each.counters.sum(axis=0) for each in args if isinstance(each, Strips)), np.zeros(8, np.int64))
-    due, tested, kept = sums[[DUE, CANDIDATES, NEIGHBOURS]].tolist()
-    slots = everybody[:0]  # of agents that are due by id
-    if ids := next((each for each in args if isinstance(each, IdSchedule)), None):
-        slots = everybody[args[1].id[:count] % ids.period == ids.phase]
-        due = len(slots)
-    reads, followed = list[Read]([(everybody, ("id",), count)] if ids else []), True
-    more, written = 0.0, math.nan  # elements that are read beside those of columns, and written
-    match launch.name:
-        case "find_cells":
-            reads, written = [(everybody, AT, count)], count
-        case "place_buckets":
-            written = args[2] + 1
-        case "place_items":
-            more, written = count, count
-        case "move_rows":
-            followed, more, written = False, (1 + len(names)) * count, len(names) * count
-        case "move_lanes" | "move_scalar":
-            moved = (*AT, *BESIDE) if rules == "Shifts" else [name for name in names if name not in NOT_MOVED]
-            reads, written = [(everybody, moved, count)], MOVED.get(rules, math.nan) * count
-        case "touch_rows":
-            reads, more, written = [(args[1], OBSERVED[rules], count)], count, 2 * count
-        case name if sums.any():
-            reads = [(args[1] if isinstance(args[1], Cells) else None, OBSERVED.get(rules, sim.behaviour.observed), due)]
-            known = rules in OBSERVED and not name.startswith(("interact_runs", "interact_limited"))
-            more, written = 2 * count, 3 * due if known else math.nan
-        case "check_sight":
-            waits = args[1].state[slots] == WAITING
-            reads += [(slots, (*AT, *TOWARDS, "state"), due), (slots[waits & args[4].any_solid], ("goal_visible",), due)]
-            written = tested = int((~waits).sum())
-            kept = int(args[1].goal_visible[slots[~waits]].sum())
-        case "take_headings":
-            reads.append((slots, (*AT, *TOWARDS, "goal", "goal_visible", "heading_x", "heading_y"), due))
-            written = 2 * due
-        case "ask_for_fields":
-            wanted = [(slots, ("goal_visible",), due), (slots[args[1].goal_visible[slots] == 0], ("goal",), due)]
-            reads, written = [*reads, *wanted] if args[2] else [], 0  # with all fields asked for it looks at nobody
-        case "take_snapshot":
-            pass  # what it reads counts in the next kernel
-        case "set_prices":
-            reads, written = [(everybody, AT, count)] * args[0], args[0] * args[-1][1].size / WORD
-        case "fill_flow_fields":
-            _, asked, made, chosen, plan, _, fields, _, tiles = args  # with `tiles` it completes no field
-            directions = fields.direction[
-                (made == 0) & (chosen == plan.number) & (asked.max(axis=0) > 0) & (tiles == 0)]
-            more = (len(directions) * plan.targets.nbytes + 2 * int((directions != UNREACHABLE).sum())) / WORD
-            written = directions.nbytes / WORD
-        case _:
-            followed = False
-    read = more + sum(len(columns) * (len(of) if isinstance(of, np.ndarray) else count) for of, columns, _ in reads)
-    return Work(WORD * read, WORD * written, due, tested, kept), reads if followed else None
+    if launch.name not in TRAFFIC:
+        return NO_WORK, None
+    names = [name for name in signature(getattr(launch.kernel, "share", launch.kernel)).parameters if name != "worker"]
+    of = SimpleNamespace(**{
+        **dict(zip(names, launch.args, strict=True)), "name": launch.name, "count": sim.agents.count, "ids": [],
+        "everybody": np.arange(sim.agents.count, dtype=np.int32),
+        "moved": [name for name in sim.agents.names if name not in NOT_MOVED]})
+    of.rules = type(of.given.rules if hasattr(of, "given") else getattr(of, "rules", None)).__name__
+    of.observed = OBSERVED.get(of.rules, sim.behaviour.observed)
+    sums = of.strips.counters.sum(axis=0) if hasattr(of, "strips") else np.zeros(8, np.int64)
+    of.acting, tested, kept, tests, together = sums[[DUE, CANDIDATES, NEIGHBOURS, TESTS, TOGETHER]].tolist()
+    if isinstance(schedule := getattr(of, "schedule", None), IdSchedule):
+        of.ids = [(of.everybody, ("id",), of.count)]
+        of.slots = of.everybody[of.columns.id[:of.count] % schedule.period == schedule.phase]
+        of.acting, of.waits = len(of.slots), of.columns.state[of.slots] == WAITING
+    reads, more, written = TRAFFIC[launch.name](of)
+    if launch.name == "check_sight":
+        tested, kept = written, int(of.columns.goal_visible[of.slots[~of.waits]].sum())
+    read = more + sum(len(columns) * (len(whose) if isinstance(whose, np.ndarray) else of.count)
+                      for whose, columns, _ in reads)
+    return Work(WORD * read, WORD * written, of.acting, tested, kept, tests, together), (
+        reads if launch.name != "move_rows" else None)
 
 
 @cache
@@ -171,7 +226,7 @@ def measured_bandwidth(seconds: float = COPY_S, size: int = COPY_BYTES) -> float
 
 # --- a stage ----------------------------------------------------------------------------------------------------------
 
-SETTLE = 10  # steps before the first that is timed
+SETTLE = 20  # steps in which samples are taken, before the first that is timed
 STEPS, FEW_STEPS, LARGE = 60, 20, 200_000  # that are timed; the fewer where there are more agents
 NOT_RUN, UNKNOWN = "does not run", "not known"
 MOST_MEMORY, LITTLE_MEMORY = 0.5, 0.2  # shares of the copy bandwidth from which a stage is memory bound, or is not
@@ -223,13 +278,8 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
         copy.restore(unsorted(state)._replace(tick=0, drift=math.inf) if never_sorted else state)  # one sorts at once
         set_values(copy.optimizations, values)
         yield None
-    yield from compared(copies, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS)
-
-
-def compared(sims: Sequence[Simulation], stage: str, steps: int) -> Iterator[Sequence[CardRow]]:
-    """Explain a stage in the next steps of two simulations; yield the rows so far."""
-    rows = list[CardRow]()
-    for one, other in zip(*(figures(sim, stage, steps) for sim in sims), strict=True):
+    rows, steps = list[CardRow](), STEPS if sim.agents.count <= LARGE else FEW_STEPS
+    for one, other in zip(*(figures(copy, stage, steps) for copy in copies), strict=True):
         if one and other:
             rows.append(CardRow(one.name, one.value, other.value, one.source,
                                 (*one.detail.splitlines(), *other.detail.splitlines())))
@@ -243,16 +293,28 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     yield Figure("time", f"{ms:.2f} ms, {ms * 1e6 / agents:,.0f} ns each" if kernels else NOT_RUN,
                  "Median by the clock, per step and per agent.")
     read, written = np.sum(works or [NO_WORK], axis=0)[:2] / steps
-    due, tested, kept = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)[2:]
+    due, tested, kept, tests, together = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)[2:]
+    is_staggered = stage == "interaction" and sim.schedule.period > 1
     yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
                  "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
-    loop, about, source = loop_of([launch for launch, _, _ in kernels], places)
-    yield Figure("instructions", about, source, "\n".join(loop.arithmetic[:5]) if loop else "")
-    wide = f"{loop.vector_share:.0%}, {loop.bits} bits wide" if loop and loop.bits else "no" if loop else UNKNOWN
+    code, name = (machine_code(kernels[0][0]), kernels[0][0].name) if kernels else (None, "its kernel")
+    loop, samples, about = None, 0, "no loop" if code else "code not kept" if kernels else NOT_RUN
+    try:
+        loop, samples = hot_loop(code, places) if code else (None, 0)
+    except ImportError:
+        about = "pip install capstone shows it"
+    source = f"In machine code of {name}: " + (
+        f"the smallest loop with a third of {samples:,} samples of where threads were." if samples
+        else "its innermost loop that is nested deepest.")
+    yield Figure("instructions", *per_item(name, loop, samples, together / tests if tests else 1) or (
+        f"{len(loop.instructions)} in a loop", source), "\n".join(loop.arithmetic[:5])) if loop else Figure(
+            "instructions", about, source)
+    wide = UNKNOWN if not loop else "no" if not loop.bits else (
+        f"{loop.vector_share:.0%}, {loop.bits} bits wide, {loop.lanes} lane{'s' * (loop.lanes > 1)}")
     yield Figure("vector work", wide, f"Share that uses vector registers, of samples or of instructions. {source}")
-    yield Figure("bytes", known(f"{read / agents:.1f} read, {written / agents:.1f} written", read + written),
-                 "Per agent and step, by formulas: each element of columns, order and index once."
-                 " Not for trees, runs of cells and limits.")
+    yield Figure("bytes", known("up to " * is_staggered + f"{read / agents:.1f} read, {written / agents:.1f} written",
+                                read + written), "Per agent and step, by formulas: each element of columns, order and"
+                 " index once." + " Agents far from all that are due may not be read." * is_staggered)
     rate = (read + written) / ms * 1e3 if ms else math.nan
     yield Figure("bandwidth", known(f"{rate / 1e9:.1f} GB/s, {rate / copied:.0%} of a copy", rate),
                  f"These bytes by the time. Copying with all threads moves {copied / 1e9:.1f} GB/s here.")
@@ -298,15 +360,14 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
     sim.profile = watch
     took, works, places = defaultdict[str, list[float]](list), list[Work](), list[Place]()
     last = dict[str, tuple[Launch, Work, Sequence[Read] | None]]()
-    for _ in range(min(SETTLE, steps)):
-        sim.step()
-        yield
+    sim.step()  # compiles
+    yield
     with ExitStack() as files:
         rings, opened = list[mmap.mmap](), list[int]()
         with suppress(OSError):
             opened = opened_for_threads(files, (CLOCK,), PER_S)
             rings = [files.enter_context(mmap.mmap(file, (1 + PAGES) * mmap.PAGESIZE)) for file in opened]
-        for _ in range(min(SETTLE, steps)):
+        for _ in range(min(SETTLE, 2 * steps)):
             for launch in sim.launches():
                 switch(opened, ENABLE if watch.running == stage else DISABLE)
                 launch.run()
@@ -328,19 +389,33 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
     return sum(cost.values()), [last[name] for name in sorted(cost, key=lambda name: -cost[name])], works, places
 
 
-def loop_of(kernels: Sequence[Launch], places: Sequence[Place]) -> tuple[MachineLoop | None, str, str]:
-    """Return the hot loop of the longest kernel if it is known, a text about it, and its source."""
-    code = machine_code(kernels[0]) if kernels else None
-    name, why_not = kernels[0].name if kernels else "it", "no loop" if code else "code not kept" if kernels else NOT_RUN
-    samples = 0
-    try:
-        loop, samples = hot_loop(code, places) if code else (None, 0)
-    except ImportError:
-        loop, why_not = None, "pip install capstone shows it"
-    source = f"In machine code of {name}: " + (
-        f"the smallest loop with a third of {samples:,} samples of where threads were." if samples
-        else "its innermost loop that is nested deepest.")
-    return loop, f"{len(loop.instructions)} in a loop, {loop.lanes} lane{'s' * (loop.lanes > 1)}" if loop else why_not, source
+def per_item(kernel: str, loop: MachineLoop, samples: int, lanes: float) -> tuple[str, str] | None:
+    """Return the instructions per pair or agent in the loop over these with most samples, and the source.
+
+    `loop` is the hot one of the kernel. `lanes` is how many agents of a register test a candidate, on average.
+    """
+    code, hot = {each.address: each for each in loop.code}, {each.address for each in loop.instructions}
+    pairs, wide = kernel.startswith(("interact", "touch")), kernel.endswith(("lanes", "touch_rows"))
+    found = list[tuple[int, float, float, int]]()
+    for addresses, fewest, most, elements, is_single in (
+            stepping_loops(loop.code) if pairs or kernel.startswith("move_") else ()):
+        body = [code[at] for at in addresses]
+        packed = sum(one.bits > 0 for one in body) > sum(bool(ONE_NUMBER.match(one.text.split()[0])) for one in body)
+        if (packed if wide else any("mul" in one.text for one in body)) and (
+                pairs > wide or is_single == (pairs == wide)):
+            weight = sum(loop.weights.get(at, 0) for at in addresses if samples or at in hot)
+            found.append((weight if pairs else len(body), fewest, most, elements))
+    if not found:
+        return None
+    _, fewest, most, elements = max(found)
+    least, largest = (count / elements / (lanes if pairs and wide else 1) for count in (fewest, most))
+    rate = (f"{least:.1f}" if fewest == most else f"{least:.1f} to {largest:.1f}" if most < math.inf
+            else f"at least {least:.1f}")
+    what = "candidate" if pairs else "agent"
+    return f"{rate} per {'pair' if pairs else what}", (
+        f"In machine code of {kernel}: its loop over {what}s" + " with most samples" * bool(samples) +
+        f". A pass of {fewest}{' or more' * (most > fewest)} instructions takes {elements} {what}" + "s" * (elements > 1) +
+        f" for {lanes:.1f} agents on average" * (pairs and wide) + ", by addresses in the code and exact counters.")
 
 
 def bottleneck(ms: float, loop: MachineLoop | None, share: float, beyond: float) -> str:

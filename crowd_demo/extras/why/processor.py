@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import math
 import mmap
 import os
 import platform
 import re
 import struct
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import cycle, product
+from itertools import cycle, product, zip_longest
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -102,9 +103,17 @@ KINDS = {  # of instructions by their mnemonics; the first that matches counts, 
     "branch": re.compile(r"j|b$|b\.|cbn?z|tbn?z|ret|call"),
     "arithmetic": re.compile(r"v?p?(add|sub|mul|div|sqrt|rcp|rsqrt|max|min|fn?m(add|sub)|dot|abs|neg)"
                              r"|f(add|sub|mul|div|mla|mls|madd|sqrt)|inc|dec|imul|madd"),
-    "compare": re.compile(r"v?p?(u?comis|cmp|test)|fcm|cm[a-z]|tst|kortest"),
+    "compare": re.compile(r"v?p?(u?comis|cmp|test)|fcm|cm(?!ov)[a-z]|tst|kortest"),
     "logic": re.compile(r"v?p?(and|or|xor|sh|sa|ro|ternlog|blend|cmov|set|bsl|eor|orr|lsl|lsr|asr)|k|csel"),
 }
+STEP = re.compile(  # of a register, by a constant
+    r"(?:(?:inc|dec|adds?|subs?) (\w+)(?:, \1)?|(?:ld|st).*\[(\w+)\])(?:, #?(-?(?:0x[0-9a-f]+|\d+)))?$")
+ADDRESS, PART = re.compile(r"\[(.+?)\]"), re.compile(r"(?:^|\+ |, )([a-z]\w*)(?:\*(\d)|, [lsu]\w+ #(\d))?")
+NO_NEXT = re.compile(r"(jmp|ret|br?)\b(?!\.)")
+IMPLICIT = re.compile(  # these change other registers, too
+    r"(call|blr?|xchg|mulx?|i?div|cdqe?|cqo|rep|pop|ldp [xw])\b|imul \w+$|ld.*\]!")
+SINGLE = re.compile(r"dword|ld1r|[ls][dt]r [sw]")
+OTHER_SIZE = re.compile(r"lea|\b(byte|word|qword) ptr|ldr[bh]|ldr [dx]")
 ONE_NUMBER = re.compile(  # of a vector register
     r"v?(mov|add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|fn?m\w+|cvt\w+|rcp\w*|rsqrt\w*|round|and|xor)s[sd]$"
     r"|v?mov[dq]$|v?p(ins|ext)r|v?cvt\w*2si$|v?cvtsi2\w+$")
@@ -122,12 +131,19 @@ class Instruction(NamedTuple):
     target: int | None = None  # of a jump
 
 
+# A loop that steps through arrays: addresses of its instructions, how many of these the shortest and the longest way from
+# one step to the next has (infinite: with a loop), by how many elements of 4 bytes a step goes on, and whether it loads and
+# stores one of these at a time.
+SteppingLoop = tuple[set[int], float, float, int, bool]
+
+
 class MachineLoop(NamedTuple):
     """A jump back and all instructions from its target on. `weights` are samples, or else 1, by address."""
 
     instructions: Sequence[Instruction]
     weights: Mapping[int, int]
     depth: int = 1  # loops around it and itself
+    code: Sequence[Instruction] = ()  # of the whole kernel
 
     @property
     def weight(self) -> int:
@@ -169,16 +185,87 @@ def hot_loop(code: bytes, places: Sequence[Place] = ()) -> tuple[MachineLoop | N
         hot = [loop for loop in loops_in(instructions, seen) if 3 * loop.weight >= samples]
         return min(hot, key=lambda loop: len(loop.instructions), default=None), samples
     loops = loops_in(instructions, Counter(each.address for each in instructions))
-    begins = [*(loop.instructions[0].address for loop in loops[1:]), 1 << 62][:len(loops)]
-    inner = [loop for loop, begin in zip(loops, begins, strict=True) if begin > loop.instructions[-1].address]
+    inner = [loop for loop, behind in zip_longest(loops, loops[1:])
+             if not behind or behind.instructions[0].address > loop.instructions[-1].address]
     return max(inner, key=lambda loop: (loop.depth, len(loop.arithmetic), loop.bits), default=None), 0
 
 
 def loops_in(code: Sequence[Instruction], weights: Mapping[int, int]) -> list[MachineLoop]:
-    spans = sorted({(each.target, each.address) for each in code if each.target is not None and each.target <= each.address})
-    ends = dict(spans)  # several jumps back to one place are one loop
+    ends = dict(sorted({  # several jumps back to one place are one loop
+        (each.target, each.address) for each in code if each.target is not None and each.target <= each.address}))
     return [MachineLoop([each for each in code if begin <= each.address <= end], weights,
-                 sum(a <= begin and end <= b for a, b in ends.items())) for begin, end in ends.items()]
+                 sum(a <= begin and end <= b for a, b in ends.items()), code) for begin, end in ends.items()]
+
+
+def stepping_loops(code: Sequence[Instruction]) -> Iterator[SteppingLoop]:
+    """Yield the loops that step through arrays: they change a register of addresses by a constant, and not otherwise.
+
+    A test of such a register for the end of the loop is passed on the side that leads to the next step.
+    """
+    after, before, tested = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set), dict[int, str]()
+    steps, changes = defaultdict[str, dict[int, int]](dict), defaultdict[str, set[int]](set)
+    accesses = dict[int, tuple[dict[str, int], bool]]()  # the registers of an address, by what they are multiplied
+    for each, behind in zip_longest(code, code[1:]):
+        for to in (each.target, behind.address if behind and not NO_NEXT.match(each.text) else None):
+            if to is not None:
+                after[each.address].add(to)
+                before[to].add(each.address)
+        name = "" if IMPLICIT.match(each.text) else whole(*each.text.replace(",", "").split()[1:2])
+        if (step := STEP.match(each.text)) and (step[1] or step[3]):
+            steps[whole(step[1] or step[2])][each.address] = abs(int(step[3] or "1", 0))
+        if not (step and step[1]) and (not name or each.kind not in ("branch", "store", "compare")):
+            changes[name].add(each.address)
+        if behind and (step or each.text.startswith("cmp")):
+            tested[behind.address] = name
+        if (place := ADDRESS.search(each.text)) and not OTHER_SIZE.search(each.text):
+            accesses[each.address] = {whole(part): int(times or "1") << int(shift or "0")
+                                      for part, times, shift in PART.findall(place[1])}, bool(SINGLE.search(each.text))
+    for name in sorted({name for names, _ in accesses.values() for name in names}.intersection(steps)):
+        left, stops = dict(steps[name]), changes[name] | changes[""]
+        while left:
+            start, by = left.popitem()
+            body = reached(after, start, stops) & reached(before, start, stops)
+            ends = {start, *body.intersection(left)}
+            unsteady = {one for one, places in changes.items() if not body.isdisjoint(places)}
+            counting = {one for one, places in steps.items() if not body.isdisjoint(places)} - unsteady
+            found = {(by * names[name], single)
+                     for names, single in (accesses[at] for at in body.intersection(accesses))
+                     if counting.intersection(names) == {name} and (names[name] == 4 or unsteady.isdisjoint(names))}
+            if all(left.pop(at, by) == by for at in ends) and len({size for size, _ in found if size >= 4}) == 1:
+                ways = {at: after[at] & body for at in body}
+                for at in [at for at in body if tested.get(at) in counting]:
+                    ways[at] = {min(ways[at], key=lambda to: next(passes(ways, {to}, ends), math.inf))}
+                lengths = list(passes(ways, {to for at in ends for to in ways[at]}, ends))
+                yield (reached(ways, start), lengths[0], lengths[-1], max(found)[0] // 4,
+                       all(single for _, single in found))
+
+
+def reached(ways: Mapping[int, set[int]], start: int, stops: Collection[int] = ()) -> set[int]:
+    """Return the instructions that are reached from one; that one only if there is a way back."""
+    found, new = set[int](), [start]
+    while new:
+        more = ways[new.pop()].difference(stops, found)
+        found |= more
+        new += more
+    return found
+
+
+def passes(ways: Mapping[int, set[int]], front: set[int], ends: set[int]) -> Iterator[float]:
+    """Yield the lengths of ways to one of the ends, with that, the shortest first; infinite where there is a loop."""
+    count = 1
+    while front and count <= len(ways):
+        if not front.isdisjoint(ends):
+            yield count
+        front, count = {to for at in front - ends for to in ways[at]}, count + 1
+    if front:
+        yield math.inf
+
+
+def whole(register: str = " ") -> str:
+    """Return a name for all parts of a register."""
+    name = re.sub(
+        r"^(?:[re](?=[a-z]{2}$)|[wx](?=\d))|(?<=^r\d)[dwb]$|(?<=^r\d\d)[dwb]$|(?<=^[sbd][ip])l$", "", register)
+    return f"{name[0]}x" if re.fullmatch("[abcd][lh]", name) else name
 
 
 def text_in(code: bytes) -> bytes:

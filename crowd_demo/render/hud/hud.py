@@ -364,7 +364,7 @@ class Hud:
             left += canvas.surface.get_width() + self._gap
         if card := status.card:
             room = max(right - left, 1) / self.scale, (bottom - top) / self.scale
-            hint = "   ".join(self._hints(ON_CARD if card.row is None else {"card": "hide"}))
+            hint = "   ".join(self._hints(ON_CARD if card.row is None else {"card": "times" if card.left else "hide"}))
             self._place(self._rendered("card", (card, room), lambda: draw_card(
                 card, room[0], self.pen, self.scale, hint, room[1])), (left, top))
 

@@ -226,11 +226,11 @@ def _nearest_in_way(rules: SlowDownRules, same_way: Mask, along: Float, across: 
 def _passed_by(rules: SlowDownRules, me: PacedWalker, other: PacedWalker, dx: Float, dy: Float, distance_sq: Float,
                sums: Sums) -> Sums:
     """Return `sums` without the part of the push that is against one's heading, of somebody who comes towards one."""
-    facing, ahead = other.ahead_x * me.ahead_x + other.ahead_y * me.ahead_y, dx * me.ahead_x + dy * me.ahead_y
-    comes = (distance_sq < rules.radius_sq) & (facing < -SAME_WAY) & (ahead > 0)
-    if rules.pass_by > 0 and any_set(comes):
+    if rules.pass_by > 0:
         count, sum_x, sum_y, turn = sums
-        distance = root(select(comes, distance_sq, 1))
+        facing, ahead = other.ahead_x * me.ahead_x + other.ahead_y * me.ahead_y, dx * me.ahead_x + dy * me.ahead_y
+        comes = (distance_sq < rules.radius_sq) & (facing < -SAME_WAY) & (ahead > 0)
+        distance = root(select((distance_sq < rules.radius_sq) & (distance_sq > 0), distance_sq, 1))  # as in `add_near`
         near = 1 - distance * rules.inv_radius
         back = near * near / distance * ahead * (rules.pass_by * STEPS)
         sums = (count, sum_x + select(comes, to_int(back * me.ahead_x), 0),
@@ -245,8 +245,8 @@ def accumulate_paced(rules: SlowDownRules, me: PacedWalker, other: PacedWalker, 
     within_reach = distance_sq < rules.radius_sq
     if any_set(within_reach):
         count, sum_x, sum_y, turn, straight, left, right = sums
-        near = _passed_by(rules, me, other, dx, dy, distance_sq, (count, sum_x, sum_y, turn))
-        count, sum_x, sum_y, turn = add_near(rules, rules.slow_aside, me, other, dx, dy, distance_sq, near)
+        near = add_near(rules, rules.slow_aside, me, other, dx, dy, distance_sq, (count, sum_x, sum_y, turn))
+        count, sum_x, sum_y, turn = _passed_by(rules, me, other, dx, dy, distance_sq, near)
         x, y = _way(me)
         same_way = within_reach & (other.ahead_x * x + other.ahead_y * y > SAME_WAY)
         along, across = dx * x + dy * y, dx * y - dy * x

@@ -52,7 +52,16 @@ from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
 from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
 from crowd_demo.sim.interaction.runs import Blocks, part
-from crowd_demo.sim.interaction.strips import CANDIDATES, DUE, NEIGHBOURS, InteractionInput, Strips, fill
+from crowd_demo.sim.interaction.strips import (
+    CANDIDATES,
+    DUE,
+    NEIGHBOURS,
+    TESTS,
+    TOGETHER,
+    InteractionInput,
+    Strips,
+    fill,
+)
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
 from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
@@ -210,6 +219,8 @@ def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: i
         shift_x, shift_y, met = pairwise.finish(rules, me, sums)
         counters[DUE] += size
         counters[CANDIDATES] += tested * size
+        counters[TESTS] += tested
+        counters[TOGETHER] += tested * size
         wanted, slots = lane_numbers() < size, load(cells.order, k)
         counters[NEIGHBOURS] += total(select(wanted, met, 0))
         put(columns.avoidance_x, slots, wanted, shift_x)

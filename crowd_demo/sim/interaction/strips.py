@@ -51,7 +51,7 @@ from crowd_demo.sim.neighbours.schedule import UpdateSchedule, next_update_of, n
 from crowd_demo.sim.neighbours.structure import Candidates, Runs
 from crowd_demo.sim.store.state import Columns
 
-DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
+DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS, TESTS, TOGETHER = range(8)
 WORD = 32  # candidates that are tested before those within reach are added up
 ROOM = 2 * LANES  # the last register may extend beyond the last agent; the last of the second one is far from everybody
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
@@ -207,6 +207,8 @@ def store_register(given: InteractionInput, slots: Int, slot: Int, size: int, al
     kept = count_set(wanted)
     counters[NEIGHBOURS] += total(select(wanted, met, 0))
     counters[CANDIDATES] += candidates * kept
+    counters[TESTS] += candidates
+    counters[TOGETHER] += candidates * kept
     counters[DUE] += kept
     counters[REGISTERS] += 1
 

@@ -30,6 +30,7 @@ from crowd_demo.sim.store.state import Columns
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries
 POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
+NODES, PASSED, SWAPPED = range(3)  # counters of cutting
 JOINED, SHRUNK, GROWN = range(3)  # boxes of the lowest nodes: there already, bounds of the agents, or of regions
 SLACK = 1e-3  # of the radius, and
 ROUNDING = 2.0**-22  # of the world: more than the rounding error of a distance and of an edge
@@ -44,12 +45,13 @@ class Tree(NamedTuple):
     region: Floats  # [2 * leaves, 4]: the part of the world that a node was cut from
     queue: Longs  # [levels]: the next node of each level that a worker takes
     visited: Longs  # [workers, 3]: queries, nodes that they looked at, leaves found
+    cut: Longs  # [workers, 3]: nodes cut, agents in passes over them, and those that were swapped, by the last kernel
 
 
 def tree_of(agents: int, leaves: int, workers: int, width: float, height: float) -> Tree:
     tree = Tree(np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.int32),
                 np.zeros((2 * leaves, 4), np.float32), np.zeros(leaves.bit_length(), np.int64),
-                np.zeros((workers, 3), np.int64))
+                np.zeros((workers, 3), np.int64), np.zeros((workers, 3), np.int64))
     tree.region[1] = 0, 0, width, height
     return tree
 
@@ -67,7 +69,7 @@ def _swap(array: Floats | Ints, i: int, j: int) -> None:
 
 
 @device
-def select_nth(key: Floats, other: Floats, order: Ints, first: int, last: int, nth: int) -> None:
+def select_nth(key: Floats, other: Floats, order: Ints, first: int, last: int, nth: int, counters: Longs) -> None:
     """Rearrange [first, last) so that key[nth] is what sorting would put there: none before is greater, none behind less."""
     left, right = first, last - 1
     while left < right:
@@ -83,7 +85,9 @@ def select_nth(key: Floats, other: Floats, order: Ints, first: int, last: int, n
                 _swap(key, i, j)
                 _swap(other, i, j)
                 _swap(order, i, j)
+                counters[SWAPPED] += 1 + (i < j)
                 i, j = i + 1, j - 1
+        counters[PASSED] += right - left + 1
         if nth <= j:
             right = j
         elif nth >= i:
@@ -93,18 +97,19 @@ def select_nth(key: Floats, other: Floats, order: Ints, first: int, last: int, n
 
 
 @device
-def _cut(tree: Tree, agents: int, level: int, j: int) -> None:
+def _cut(tree: Tree, agents: int, level: int, j: int, counters: Longs) -> None:
     """Divide the agents of a node between its children."""
+    counters[NODES] += 1
     node = (1 << level) + j
     first, middle, last = agents * j >> level, agents * (2 * j + 1) >> level + 1, agents * (j + 1) >> level
     region, low, high = tree.region[node], tree.region[2 * node], tree.region[2 * node + 1]
     for side in range(4):
         low[side] = high[side] = region[side]
     if region[2] - region[0] > region[3] - region[1]:
-        select_nth(tree.x, tree.y, tree.order, first, last, middle)
+        select_nth(tree.x, tree.y, tree.order, first, last, middle, counters)
         low[2] = high[0] = tree.x[middle]
     else:
-        select_nth(tree.y, tree.x, tree.order, first, last, middle)
+        select_nth(tree.y, tree.x, tree.order, first, last, middle, counters)
         low[3] = high[1] = tree.y[middle]
 
 
@@ -120,11 +125,13 @@ def cut_subtrees(worker: int, workers: int, tree: Tree, queue: Longs, agents: in
 
     One worker cuts all below one of these; the queue, int64[1], has the next.
     """
+    counters = tree.cut[worker]
+    counters[NODES] = counters[PASSED] = counters[SWAPPED] = 0
     subtree = take_block(queue, 1)
     while subtree < end:
         for level in range(top, depth):
             for j in range(subtree << level - top, subtree + 1 << level - top):
-                _cut(tree, agents, level, j)
+                _cut(tree, agents, level, j, counters)
         subtree = take_block(queue, 1)
 
 

@@ -50,7 +50,7 @@ def test_select_puts_the_nth_in_its_place(keys: list[int], data: Any) -> None:
     nth = data.draw(st.integers(first, last - 1))
     key = np.array(keys, np.float32)
     order = np.arange(len(keys), dtype=np.int32)
-    select_nth(key, key * 2, order, first, last, nth)
+    select_nth(key, key * 2, order, first, last, nth, np.zeros(3, np.int64))
     assert sorted(order) == list(range(len(keys))) and np.array_equal(key, np.array(keys, np.float32)[order])
     assert np.array_equal(order[:first], np.arange(first)) and np.array_equal(order[last:], np.arange(last, len(keys)))
     assert key[nth] == sorted(keys[first:last])[nth - first]
