@@ -349,6 +349,17 @@ def lowest_set(context, bits):
 
 
 @intrinsic
+def next_set(context, bits):
+    """Return (the number of the lowest bit that is set in each lane, 32 where there is none, the bits without it)."""
+    def code(c, b, s, a):
+        kind, flag = i32v.llvm, ir.IntType(1)
+        count = function_of(b, f"llvm.cttz.v{LANES}i32", kind, kind, flag)
+        return c.make_tuple(b, s.return_type, [b.call(count, [a[0], ir.Constant(flag, 0)]),
+                                               b.and_(a[0], b.sub(a[0], number(kind, 1)))])
+    return types.UniTuple(i32v, 2)(i32v), code
+
+
+@intrinsic
 def after(context, index):
     """Return index + 1, hidden from LLVM: it would unroll the loop and need two instructions for many masked sums."""
     def code(c, b, s, a):

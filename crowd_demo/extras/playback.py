@@ -215,10 +215,8 @@ class FollowTracks(Stage):
         self.tracks, self._step_hz = tracks, step_hz
 
     def commit(self, world: World) -> None:
-        world.farthest_sq[:] = 0
         if self.tracks:
-            world.farthest_sq[0, 0] = put(world, self.tracks, (world.tick + 1) / self._step_hz)
-        world.drift.moved(world.farthest_sq)
+            world.farthest_sq[0, 0, 0] = put(world, self.tracks, (world.tick + 1) / self._step_hz)
 
 
 # --- the behaviour -------------------------------------------------------------------------------------------------------

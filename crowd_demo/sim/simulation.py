@@ -105,7 +105,9 @@ class Simulation(World):
     def launches(self) -> Iterator[Launch]:
         """Make a step: yield its kernels, each to run before the next; nobody may touch the crowd before the end."""
         self.begin()
+        self.farthest_sq[:] = 0
         yield from launches_of(self.stages, self)
+        self.drift.moved(self.farthest_sq)
         self._count()
         self.lived.put(self.agents.count)
         self.tick += 1

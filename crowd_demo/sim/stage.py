@@ -21,10 +21,13 @@ class Stage(Protocol):
     """The profile adds up the times of stages that have the same `name`.
 
     A behaviour's stages follow the interaction, but for those that put agents anywhere: these come `before_index`.
+    The methods of a stage that is `ahead` read nothing that kernels of this step write after the index. Such stages are
+    prepared together before their kernels run, so Python leaves the caches less often.
     """
 
     name: str
     before_index: bool = False
+    ahead: bool = False
 
     def wanted(self, world: World) -> bool:
         """Return whether there is work in this step."""
@@ -39,7 +42,7 @@ class Stage(Protocol):
         return ()
 
     def commit(self, world: World) -> None:
-        """Swap buffers, mark an index as valid: called after the kernels have run, or were only kept, to be compiled ahead."""
+        """Swap buffers, mark an index as valid: called after the kernels have run, or while they wait."""
         return
 
     def retune(self, world: World) -> None:
@@ -53,11 +56,27 @@ def launches_of(stages: Iterable[Stage], world: World) -> Iterator[Launch]:
     Compiling ahead keeps those of a small copy of the crowd instead of running them, so it compiles exactly the kernels that
     a step calls.
     """
+    prepared: list[tuple[str, Sequence[Launch]]] = []
     for stage in stages:
-        if stage.wanted(world):
-            with world.profile.stage(stage.name):
+        if not stage.wanted(world):
+            continue
+        if not stage.ahead:
+            yield from _timed(prepared, world)
+        with world.profile.stage(stage.name):
+            if stage.ahead:
+                prepared.append((stage.name, stage.launches(world)))
+            else:
                 yield from stage.launches(world)
-                stage.commit(world)
+            stage.commit(world)
+    yield from _timed(prepared, world)
+
+
+def _timed(prepared: list[tuple[str, Sequence[Launch]]], world: World) -> Iterator[Launch]:
+    """Yield the kernels of stages that are prepared, and forget them."""
+    for name, launches in prepared:
+        with world.profile.stage(name):
+            yield from launches
+    prepared.clear()
 
 
 # --- of all behaviours -----------------------------------------------------------------------------------------------

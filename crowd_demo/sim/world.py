@@ -43,6 +43,7 @@ from crowd_demo.sim.ways import MAX_GOALS, NO_AREAS, Ways
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
 WORTH_A_GPU = 20_000  # agents; of fewer a step takes no longer here than the launches there
+MOVES = 5  # of an agent in a step: *move*, and passes of contact
 Part = TypeVar("Part", bound=StatePart)
 
 
@@ -265,7 +266,7 @@ class World:
             self.grid = AgentGrid(self.agents, width, height, radius, cell, self.light_workers)
             self.domain = Domain(self.agents, self.grid, width, height, radius, self.needs.contact, cell,
                                  options.leaf_size, options.rebuild, self.workers)
-            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
+            self.farthest_sq = np.zeros((MOVES, self.workers, LANES), np.float32)
         self.grid.by_id = self.neighbour_limit == "first"
         if self.ground.forces is not self.forces.arrays:
             self.ground = self.ground._replace(forces=self.forces.arrays)

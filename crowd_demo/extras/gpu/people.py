@@ -371,7 +371,7 @@ class GpuPass(GpuStage):
 
     def commit(self, world: World) -> None:
         super().commit(world)
-        world.drift.pushed(self.crowd.measured(world))
+        self.crowd.measure(world, self.number + 1)
 
 
 def _contact(crowd: GpuCrowd, stage: SmallCells) -> list[Stage]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints, Longs
+from crowd_demo.compute.arrays import Bytes, Ints, Longs
 from crowd_demo.compute.jit import Launch
 from crowd_demo.extras.gpu import kernels
 from crowd_demo.extras.gpu.kernels import COUNTERS, GROUP, ROWS, GpuGrid
@@ -117,11 +117,8 @@ class GpuCrowd:
         self.order = self.identity
         world.agents.layout += 1
 
-    def measured(self, world: World) -> Floats:
-        """Return the square of the longest move since `farthest_sq` was cleared, float32[workers, 16]."""
-        world.farthest_sq[:] = 0
-        self.gpu.download(self.farthest_sq, world.farthest_sq[0, :1])
-        return world.farthest_sq
+    def measure(self, world: World, number: int = 0) -> None:
+        self.gpu.download(self.farthest_sq, world.farthest_sq[number, 0, :1])
 
     def work(self) -> Mapping[str, float]:
         counted = self.counted.sum(axis=0).tolist()
@@ -243,7 +240,7 @@ class GpuMove(GpuStage):
     def commit(self, world: World) -> None:
         super().commit(world)
         self.crowd.gpu.download(self.crowd.counters, self.crowd.counted.reshape(-1))
-        world.drift.moved(self.crowd.measured(world))
+        self.crowd.measure(world)
         world.grid.outdated()
 
 

@@ -35,8 +35,9 @@ from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.simd import any_set, no_sum, root, select, splat, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns, PeopleRules, stands
-from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Observed, Position, Sums
+from crowd_demo.sim.interaction import pairwise, strips
+from crowd_demo.sim.interaction.pairwise import Observed, Position, Strip, Sums
+from crowd_demo.sim.interaction.strips import InteractionInput, accumulate_near
 
 STEPS = 4096  # of 1, in the sums
 SOFT_SQ = 16.0  # units^2: the side is half taken at 2.3 units from straight ahead
@@ -187,6 +188,12 @@ class PacedWalker(NamedTuple):
 
 class SlowDownRules(PeopleRules):
     """The constants of people who look ahead and slow down."""
+
+
+@implements(strips.add_up, AnticipateRules, SlowDownRules)
+def add_up(rules: PeopleRules, given: InteractionInput, me: Observed, strip: Strip, first: int, last: int, sums: Sums,
+           left: int) -> tuple[Sums, int]:
+    return accumulate_near(given, me, strip, first, last, sums), left
 
 
 @implements(pairwise.observe, SlowDownRules)

@@ -44,7 +44,7 @@ from crowd_demo.compute.simd import (
     total,
     wrap32,
 )
-from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, store, take_block
+from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, put, store, take_block
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns, is_held_up, people_of
 from crowd_demo.sim.behaviours.steering import advance, move_launch
@@ -67,17 +67,17 @@ from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, slide
-from crowd_demo.sim.world import Sizes, World
+from crowd_demo.sim.world import MOVES, Sizes, World
 
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
-MAX_PASSES = 4
+MAX_PASSES = MOVES - 1
 CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # time of a pass for each agent
 MANY = 400  # candidates of an agent, on average: from here on smaller cells pay
 FIXED = 4096  # steps of a unit in the sums
 STEPS = 8  # of a unit, in positions of 16 bits: they wrap at 8,192 units, and then somebody far away may be listed
 ROUNDING = 2  # steps: two positions that are rounded come closer or go apart by less
-POSITIONS = 5  # the row of the strip that has them, after those of `Body`
+POSITIONS, LISTED = 5, 6  # the rows of the strip, after those of `Body`, that have them, and candidates that are near
 
 
 class Body(NamedTuple):
@@ -153,13 +153,6 @@ def finish(rules: ContactRules, me: Body, sums: Sums) -> tuple[Float, Float, Int
 
 # --- a pass by registers ---------------------------------------------------------------------------------------------
 
-class NearAgents(NamedTuple):
-    """Working memory; a row belongs to one worker."""
-
-    listed: Ints  # [workers, as many as a strip holds]: indices into the strip
-    shifts: Floats  # [workers, 2, 16]
-
-
 @formula
 def _write_positions(rules: ContactRules, columns: PeopleColumns, rows: Ints, size: int) -> None:
     """Write the positions of 16 bits of those in the strip."""
@@ -206,9 +199,9 @@ def _list_all(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: in
 
 @device
 def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: int, begin: int, end: int, strip: Strip,
-               listed: Ints, shifts: Floats, counters: Longs) -> None:
+               counters: Longs) -> None:
     """Move order[begin:end], agents of one row, apart from whom they touch."""
-    cell = row * cells.columns
+    cell, listed = row * cells.columns, strip.rows[LISTED]
     left = cell
     for k in range(begin, end, LANES):
         size = min(LANES, end - k)
@@ -228,17 +221,15 @@ def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: i
         counters[CANDIDATES] += tested * size
         counters[TESTS] += tested
         counters[TOGETHER] += tested * size
-        counters[NEIGHBOURS] += total(select(lane_numbers() < size, met, 0))
-        store(shifts[0], 0, shift_x)
-        store(shifts[1], 0, shift_y)
-        for lane in range(np.uintp(size)):
-            slot = np.uintp(cells.order[np.uintp(k) + lane])
-            columns.avoidance_x[slot], columns.avoidance_y[slot] = shifts[0, lane], shifts[1, lane]
+        wanted, slots = lane_numbers() < size, load(cells.order, k)
+        counters[NEIGHBOURS] += total(select(wanted, met, 0))
+        put(columns.avoidance_x, slots, wanted, shift_x)
+        put(columns.avoidance_y, slots, wanted, shift_y)
 
 
 @kernel
 def touch_rows(worker: int, workers: int, cells: Cells, columns: PeopleColumns, rules: ContactRules, blocks: Blocks,
-               strips: Strips, near: NearAgents) -> None:
+               strips: Strips) -> None:
     """Write the shifts of this worker's blocks of rows, for one pass."""
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:
@@ -249,8 +240,7 @@ def touch_rows(worker: int, workers: int, cells: Cells, columns: PeopleColumns, 
         _write_positions(rules, columns, strip.rows, stop - strip.base)
         for row in range(first, last):
             begin, end = part(cells, row, blocks.start[block], blocks.start[block + 1])
-            _touch_row(cells, columns, rules, row, begin, end, strip, near.listed[worker], near.shifts[worker],
-                       strips.counters[worker])
+            _touch_row(cells, columns, rules, row, begin, end, strip, strips.counters[worker])
         block = take_block(strips.queue, 1)
 
 
@@ -289,7 +279,6 @@ class Contact:
         self.rules = rules_of_contact(body, shoulders)
         self.cells: Cells
         self.memory: InteractionMemory
-        self.near: NearAgents | None = None
         self.blocks: Blocks | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
@@ -319,13 +308,15 @@ class Contact:
             self._small = {distance: AgentGrid(world.agents, grid.width, grid.height, distance, 0.0, grid.workers)}
         return self._small[distance]
 
-    def note_crowding(self, world: World) -> None:
-        """Decide by what the first pass of this step counted whether the next step has small cells."""
+    def note_crowding(self, world: World) -> bool:
+        """Return whether this step has small cells: decide by what the last pass counted."""
+        self._fit(world)
         counted, most = self.memory.strips.counters.sum(axis=0), float(MANY)
         if self.uses_small_cells(world):  # these have fewer candidates
             wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
             most *= (3 * self.small_cells(world).cell / wide) ** 2 / 2
-        self._crowded = counted[CANDIDATES] > most * counted[DUE]
+        self._crowded = bool(counted[CANDIDATES] > most * counted[DUE])
+        return self.uses_small_cells(world)
 
     def _distance(self, world: World) -> float:
         """Return the distance, when they were indexed, at which two people can still touch in one of the passes."""
@@ -338,7 +329,7 @@ class Contact:
         self.cells = (self.small_cells(world).view() if self.uses_small_cells(world) else
                       world.structure.rows_within(self._distance(world)))
 
-    def apart(self, world: World) -> tuple[Launch, ...]:
+    def apart(self, world: World, number: int) -> tuple[Launch, ...]:
         """Return the kernels of a pass."""
         simd, agents, walls = world.options.simd, world.agents, world.terrain.walls
         ns = CONTACT_LANES_NS if simd else CONTACT_NS
@@ -346,21 +337,17 @@ class Contact:
             ns = agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
         view = with_shifts(people_of(world).columns, self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
+        move = move_launch(world, self.shifts, number + 1)
         if simd:
-            return self._row_launch(view, memory), move_launch(world, self.shifts)
+            return self._row_launch(view, memory), move
         everybody = everybody_due(update_schedule(world.tick, 1, "id", float(walls.width), float(walls.height),
                                                   world.needs.band))
-        given = InteractionInput(view, self.rules, everybody)
-        return (*memory.launches(self.cells, given, agents.count, simd), move_launch(world, self.shifts))
+        return *memory.launches(self.cells, InteractionInput(view, self.rules, everybody), agents.count, simd), move
 
     def _row_launch(self, view: PeopleColumns, memory: InteractionMemory) -> Launch:
         """Return the launch of the quicker kernel; who is in which row is the same in all passes of a step."""
         self.blocks = self.blocks or memory.row_blocks(self.cells)
-        strips = memory.begin()
-        workers, _, capacity = strips.rows.shape
-        if self.near is None or self.near.listed.shape != (workers, capacity):
-            self.near = NearAgents(np.zeros((workers, capacity), np.int32), np.zeros((workers, 2, LANES), np.float32))
-        return launch(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.near)
+        return launch(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, memory.begin())
 
 
 class SmallCells(Stage):
@@ -372,7 +359,7 @@ class SmallCells(Stage):
         self.contact = contact
 
     def wanted(self, world: World) -> bool:
-        return self.contact.wanted(world) and self.contact.uses_small_cells(world)
+        return self.contact.wanted(world) and self.contact.note_crowding(world)
 
     def retune(self, world: World) -> None:
         """Take the radius of a body, for all passes."""
@@ -387,6 +374,7 @@ class SmallCells(Stage):
 
 class ContactPass(Stage):
     name = "contact"
+    ahead = True
 
     def __init__(self, contact: Contact, number: int) -> None:
         self.contact, self.number = contact, number
@@ -395,15 +383,9 @@ class ContactPass(Stage):
         return self.contact.wanted(world, self.number + 1)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        world.farthest_sq[:] = 0
         if self.number == 0:
             self.contact.find(world)
-        return self.contact.apart(world)
-
-    def commit(self, world: World) -> None:
-        world.drift.pushed(world.farthest_sq)
-        if self.number == 0:
-            self.contact.note_crowding(world)
+        return self.contact.apart(world, self.number)
 
 
 def contact_passes(body: float, shoulders: float) -> Sequence[Stage]:

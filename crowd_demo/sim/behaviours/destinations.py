@@ -354,6 +354,7 @@ class Admit(Stage):
     """Decide for every destination whom it lets in."""
 
     name = "admit"
+    ahead = True
 
     def __init__(self, areas: DestinationAreas) -> None:
         self.areas = areas

@@ -16,14 +16,14 @@ done one agent at a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Values
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device
 from crowd_demo.compute.simd import any_set, chance, root, select, width_of
@@ -66,7 +66,7 @@ from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import GONE, Terrain, Walls
 from crowd_demo.sim.world import Needs, World
 
-AVOIDANCE: dict[str, type[PeopleRules]] = {  # by the technique's value
+AVOIDANCE: dict[str, Callable[..., PeopleRules]] = {  # by the technique's value
     "push": PushRules, "anticipate": AnticipateRules, "slow_down": SlowDownRules}
 QUEUE_PACE, STILL_QUEUES = 0.5, 0.75  # of the preferred speed: who is held up and wants to walk more slowly queues
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
@@ -224,7 +224,7 @@ class People(Behaviour):
         self.seed = config.seed
         self.settings = settings = config.crowd
         self.agents = config.agents
-        self._rules: PeopleRules | None = None
+        self._rules: Values = ()  # without the four keys of a step
         top_speed = settings.speed_max * max(settings.max_speed_factor, settings.stuck_max_speed_factor)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
@@ -266,11 +266,11 @@ class People(Behaviour):
                 "speed": (settings.speed_min, settings.speed_max)}
 
     def rules(self, world: World) -> PeopleRules:
-        self._rules = self._rules or self._first_rules(world)
+        self._rules = self._rules or self._first_rules(world)[:-4]
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
-        return AVOIDANCE[world.options.avoidance](*self._rules._replace(
-            goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
-            wiggle_key_y=hashing.next_key(wiggle), tire_key=hashing.key(self.seed, world.tick, hashing.RECONSIDER)))
+        return AVOIDANCE[world.options.avoidance](
+            *self._rules, hashing.key(self.seed, world.tick, hashing.GOAL), wiggle, hashing.next_key(wiggle),
+            hashing.key(self.seed, world.tick, hashing.RECONSIDER))
 
     def _first_rules(self, world: World) -> PeopleRules:
         settings, f, none = self.settings, np.float32, np.int32(0)

@@ -70,26 +70,23 @@ def move_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: 
     store(farthest_sq[worker], 0, far_sq)
 
 
-def move_launch(world: World, rules: object) -> Launch:
+def move_launch(world: World, rules: object, number: int = 0) -> Launch:
     move, ns = (move_lanes, LIGHT_NS) if world.options.simd else (move_scalar, SCALAR_NS)
     return launch(move, world.workers_for(ns), world.agents.columns, world.agents.count, rules, world.ground,
-                  world.farthest_sq)
+                  world.farthest_sq[number])
 
 
 class Move(Stage):
     """Base of the stage *move*: it also measures the longest move, which `Drift` adds up."""
 
     name = "move"
+    ahead = True
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        world.farthest_sq[:] = 0
         return (self.move(world),)
 
     def move(self, world: World) -> Launch:
         raise NotImplementedError
-
-    def commit(self, world: World) -> None:
-        world.drift.moved(world.farthest_sq)
 
 
 class Glide(Move):

@@ -131,6 +131,7 @@ class CheckSight(ListingStage):
     """Check whether the goals of agents that are due are in sight."""
 
     name = "sight"
+    ahead = True
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, period = people_of(world), world.options.stagger.sight
@@ -162,6 +163,7 @@ class LookForCrowds(Stage):
     """Count everybody by tiles now and then, so that ways lead around crowds; outdated fields are made anew in turn."""
 
     name = "paths"
+    ahead = True
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
@@ -188,7 +190,7 @@ class MakeFlowFields(Stage):
         self.areas = areas
 
     def wanted(self, world: World) -> bool:
-        return not bool(world.flow_fields.made.all())
+        return 0 in world.flow_fields.made.tolist()
 
     def ask(self, world: World) -> None:
         """Ask for all fields where people compare the ways to destinations."""
@@ -211,6 +213,7 @@ class TakeHeadings(ListingStage):
     """Give agents that are due a new heading."""
 
     name = "paths"
+    ahead = True
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         agents, period = people_of(world), world.options.stagger.paths

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
@@ -34,6 +36,7 @@ from crowd_demo.sim.interaction.strips import (
     DUE,
     NEIGHBOURS,
     REGISTERS,
+    ROOM,
     RUNS,
     InteractionInput,
     Strips,
@@ -51,6 +54,7 @@ class Interaction(Stage):
     """Interaction of all agents that are due with the candidates of the structure, or with the few that are kept."""
 
     name = "interaction"
+    ahead = True
 
     def __init__(self) -> None:
         self._made_for: Sizes | None = None
@@ -121,10 +125,6 @@ class Interaction(Stage):
             counters |= limit_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))
         return counters
 
-    def candidates_met(self, world: World) -> int:
-        """Return the number of candidates tested in the last step that ran these kernels."""
-        return int(self.memory(world).strips.counters[:, CANDIDATES].sum())
-
 
 class InteractionMemory:
     """Working memory of `workers` workers for at most `capacity` agents."""
@@ -174,13 +174,13 @@ class InteractionMemory:
         return blocks
 
     def begin(self) -> Strips:
-        """Return the working memory with all work still to do and nothing counted."""
-        self.strips.queue[0] = 0
-        self.strips.counters[:] = 0
+        """Return the working memory with all work still to do and nothing counted; others may still wait."""
+        self.strips = self.strips._replace(queue=np.zeros(1, np.int64),
+                                           counters=np.zeros((self.most_workers, 8), np.int64))
         return self.strips
 
     def _make_room(self, needed: int) -> None:
-        if needed > self.strips.rows.shape[2] - LANES:
+        if needed > self.strips.rows.shape[2] - ROOM:
             self.strips = strips_of(needed + needed // 2, self.most_workers)
 
 

@@ -36,6 +36,7 @@ from crowd_demo.sim.interaction.strips import (
     accumulate_all,
     accumulate_alone,
     accumulate_run,
+    add_up,
     fill,
     interact_by_registers,
     interact_one,
@@ -157,7 +158,7 @@ def accumulate_rows(cells: Cells, given: InteractionInput, row: int, first: int,
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         begin = cells.start[np.uintp(near * cells.columns + start)]
         end = cells.start[np.uintp(near * cells.columns + stop + 1)]
-        sums, space = accumulate_run(given, me, strip, begin, end, sums, space)
+        sums, space = add_up(given.rules, given, me, strip, begin, end, sums, space)
         candidates += end - begin
     return sums, candidates, left
 

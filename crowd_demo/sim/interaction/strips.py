@@ -18,10 +18,21 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Longs, Rules
-from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, after, are_contiguous, count_set, lane_numbers, select, total
-from crowd_demo.compute.simd_memory import MAX_FIELDS, Contiguous, gather, load, onward, put, store_record
+from crowd_demo.compute.simd import (
+    LANES,
+    after,
+    any_set,
+    are_contiguous,
+    count_set,
+    lane_numbers,
+    next_set,
+    select,
+    splat,
+    total,
+)
+from crowd_demo.compute.simd_memory import MAX_FIELDS, Contiguous, gather, load, onward, put, store, store_record
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.pairwise import (
     Observed,
@@ -31,6 +42,7 @@ from crowd_demo.sim.interaction.pairwise import (
     finish,
     no_sums,
     observe,
+    perceive,
     read_strip,
     settle,
     sum_capacity,
@@ -40,6 +52,8 @@ from crowd_demo.sim.neighbours.structure import Candidates, Runs
 from crowd_demo.sim.store.state import Columns
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS, TESTS, TOGETHER = range(8)
+WORD = 32  # candidates that are tested before those within reach are added up
+ROOM = 2 * LANES  # the last register may extend beyond the last agent; the last of the second one is far from everybody
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
 
 
@@ -63,8 +77,9 @@ class Strips(NamedTuple):
 
 def strips_of(capacity: int, workers: int) -> Strips:
     """Return working memory for strips of at most `capacity` agents."""
-    capacity += LANES  # the last register may extend beyond the last agent
-    return Strips(np.zeros((workers, MAX_FIELDS, capacity), np.int32), np.zeros((workers, LANES), np.int32),
+    rows = np.zeros((workers, MAX_FIELDS, capacity + ROOM), np.int32)
+    rows.view(np.float32)[:, 0, -1] = 1e18  # x of the candidate of lanes that have no other
+    return Strips(rows, np.zeros((workers, LANES), np.int32),
                   np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64), np.zeros((workers, 8), np.int64))
 
 
@@ -85,6 +100,41 @@ def accumulate_run(given: InteractionInput, me: Observed, strip: Strip, first: i
             sums = accumulate(given.rules, me, read_strip(given.rules, given.columns, strip.rows, at), sums)
             at = after(at)
     return sums, left
+
+
+@generic
+def add_up(rules: Rules, given: InteractionInput, me: Observed, strip: Strip, first: int, last: int, sums: Sums,
+           left: int) -> tuple[Sums, int]:
+    """Add order[first:last], of a worker's own strip, to the sums of a register.
+
+    By default with `accumulate_run`; a behaviour may choose `accumulate_near`.
+    """
+
+
+@implements(add_up, object)
+def _each_candidate(rules: Rules, given: InteractionInput, me: Observed, strip: Strip, first: int, last: int,
+                    sums: Sums, left: int) -> tuple[Sums, int]:
+    return accumulate_run(given, me, strip, first, last, sums, left)
+
+
+@device
+def accumulate_near(given: InteractionInput, me: Observed, strip: Strip, first: int, last: int, sums: Sums) -> Sums:
+    """Add order[first:last] to the sums of a register: in each turn one candidate within reach of each lane.
+
+    It pays where `accumulate` takes long: few candidates are within reach of several lanes. Needs `perceive`.
+    """
+    rules, columns, rows = given.rules, given.columns, strip.rows
+    members, far = rows[MAX_FIELDS - 1], np.int32(rows.shape[1] - 1)
+    for begin in range(np.uintp(first - strip.base), np.uintp(last - strip.base), WORD):
+        bits, bit = splat(np.int32(0), me[0]), splat(np.int32(1), me[0])
+        for at in range(begin, min(begin + np.uintp(WORD), np.uintp(last - strip.base))):
+            near, _ = perceive(rules, me, read_strip(rules, columns, rows, at))
+            bits, bit = bits + select(near, bit, 0), bit + bit
+        while any_set(bits != 0):
+            number, bits = next_set(bits)
+            store(members, 0, select(number < WORD, number + np.int32(begin), far))
+            sums = accumulate(rules, me, read_strip(rules, columns, rows, members), sums)
+    return sums
 
 
 @device

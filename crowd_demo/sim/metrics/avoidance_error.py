@@ -21,6 +21,7 @@ from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Rules, Tally
 from crowd_demo.compute.jit import Launch, device, launch, run
 from crowd_demo.grid.cells import Cells
 from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose
+from crowd_demo.sim.interaction.strips import CANDIDATES
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import holder_of
 from crowd_demo.sim.simulation import Simulation
@@ -125,7 +126,7 @@ _tally = lru_cache(Tally)
 
 def _met(sim: Simulation, agents: int, method: Method) -> int:
     pushes(sim, spread(sim.agents.count, agents), method)
-    return sim.interaction.candidates_met(sim)
+    return int(sim.interaction.memory(sim).strips.counters[:, CANDIDATES].sum())
 
 
 @lru_cache(maxsize=4)

@@ -245,13 +245,10 @@ class Drift:
         self.units = 0.0  # upper bound of every agent's path since then
 
     def moved(self, farthest_sq: Floats) -> None:
-        """Call after a step; float32[workers, 16], squares of the longest moves."""
+        """Call after a step; float32[moves, workers, 16], squares of the longest ones."""
         self.steps += 1
-        self.units += math.sqrt(farthest_sq.max())
-
-    def pushed(self, farthest_sq: Floats) -> None:
-        """Call after agents were moved once more within the same step."""
-        self.units += math.sqrt(farthest_sq.max())
+        for square in farthest_sq.max(axis=(1, 2)).tolist():
+            self.units += math.sqrt(square)
 
     def reset(self) -> None:
         """Call after a sort."""

@@ -110,7 +110,7 @@ class FlowFields:
         `walls` are the targets and steps of each number in `chosen`.
         """
         begun = len(walls) == 1 and all(map(is_, self._ahead_by, (*walls[0], prices.tiles)))
-        ahead, missing = self._ahead if begun else NONE, len(self.made) - int(np.count_nonzero(self.made))
+        ahead, missing = self._ahead if begun else NONE, self.made.tolist().count(0)
         return tuple(launch(fill_flow_fields, min(workers, self._makers, max(missing, 1)), self.asked, self.made, self.chosen,
                             FieldInput(*both, prices, np.int32(number)), self._scratch, self.fields, ahead, tiles)
                      for number, both in enumerate(walls))
