@@ -96,7 +96,7 @@ class PeopleSettings(BehaviourSettings):
                              "time between updates of crowded routes, longer on large maps",
                              "no: it decides when each flow field is updated")
     exits: Whole = number(0, 0, 64, "destinations",
-                          "exits: the first destinations, where people leave and others come in",
+                          "number of exits: the first destinations, where people leave and others come in",
                           "no: whether there are exits is decided at the start")
 
     def flow_fields(self, marked: int) -> int:
@@ -165,7 +165,7 @@ class PlaybackSettings(BehaviourSettings):
     """People whose paths are in a file of trajectories (`crowd-demo play`)."""
 
     file: str | None = Field(None, max_length=4096, description=(
-        "trajectories: .txt, .sqlite or .csv (relative to this file)"))
+        "trajectories, relative to this file: .txt, .sqlite or .csv"))
     columns: str = Field("", max_length=1000, description=(
         "names of columns; empty: as the file specifies, else id,frame,x,y"))
     corner: Annotated[tuple[float, float], Field(strict=False)] | None = Field(None, description=(

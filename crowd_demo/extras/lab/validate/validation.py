@@ -40,7 +40,7 @@ from crowd_demo.host.files import replacing, write_file
 from crowd_demo.measure.experiment import Compile, Slice, aligned, markdown_table, result_of, with_progress
 from crowd_demo.measure.statistics import finite
 
-PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`push`, `overlap_passes: 0`)",
+PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`avoidance: push`, `overlap_passes: 0`)",
                  {"avoidance": "push", "overlap_passes": 0})
 ANTICIPATE = CrowdWalk("anticipate", "people look ahead and have bodies (`anticipate`, `2`)",
                        {"avoidance": "anticipate", "overlap_passes": 2})
