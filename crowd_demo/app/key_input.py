@@ -109,7 +109,6 @@ class Keymap:
         return key_text(self.name(action))
 
     def name(self, action: str) -> str:
-        """The name of that key, such as ctrl+s."""
         return next(iter(self.shown[action]), "")
 
     def all_keys(self, action: str) -> tuple[str, ...]:

@@ -117,7 +117,6 @@ class Loop:
         return self.program.sim.events.end_tick is not None
 
     def next_loop(self) -> Loop:
-        """Return the loop of what was opened, in the same window."""
         previous, opening, opened = self.program, self.opening, self.opened
         assert opening and opened
         window = previous.window.model_copy(update={"title": opened.sim.config.window.title})

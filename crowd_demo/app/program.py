@@ -299,7 +299,6 @@ class Program:
             self.notices.add(f"cannot save the last second: {reason(error)}", "slow frames")
 
     def _on_screen(self) -> Shown:
-        """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
                      self.crowd.agents_asked, self.crowd.speed, self.fullscreen,
                      self.panels.now.hud.replace("right", "full"),

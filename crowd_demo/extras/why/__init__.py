@@ -278,8 +278,13 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
         copy.restore(unsorted(state)._replace(tick=0, drift=math.inf) if never_sorted else state)  # one sorts at once
         set_values(copy.optimizations, values)
         yield None
-    rows, steps = list[CardRow](), STEPS if sim.agents.count <= LARGE else FEW_STEPS
-    for one, other in zip(*(figures(copy, stage, steps) for copy in copies), strict=True):
+    yield from compared(copies, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS)
+
+
+def compared(sims: Sequence[Simulation], stage: str, steps: int) -> Iterator[Sequence[CardRow]]:
+    """Explain a stage in the next steps of two simulations; yield the rows so far."""
+    rows = list[CardRow]()
+    for one, other in zip(*(figures(sim, stage, steps) for sim in sims), strict=True):
         if one and other:
             rows.append(CardRow(one.name, one.value, other.value, one.source,
                                 (*one.detail.splitlines(), *other.detail.splitlines())))

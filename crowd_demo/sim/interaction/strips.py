@@ -126,7 +126,7 @@ def accumulate_near(given: InteractionInput, me: Observed, strip: Strip, first: 
     rules, columns, rows = given.rules, given.columns, strip.rows
     members, far = rows[MAX_FIELDS - 1], np.int32(rows.shape[1] - 1)
     for begin in range(np.uintp(first - strip.base), np.uintp(last - strip.base), WORD):
-        bits, bit = splat(np.int32(0), me[0]), splat(np.int32(1), me[0])
+        bits, bit = splat(0, me[0]), splat(1, me[0])
         for at in range(begin, min(begin + np.uintp(WORD), np.uintp(last - strip.base))):
             near, _ = perceive(rules, me, read_strip(rules, columns, rows, at))
             bits, bit = bits + select(near, bit, 0), bit + bit

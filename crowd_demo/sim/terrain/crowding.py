@@ -45,6 +45,7 @@ class Crowding:
         self.set_detour(detour)
         self.most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
         self._tiles = self._next = np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8)
+        self._began_empty = True
         self.counts = np.zeros(tiles if self.active else 0, np.int32)  # people of each tile, before prices are set; else 0
 
     def resize(self, fields: int) -> None:
@@ -65,6 +66,7 @@ class Crowding:
     def state(self, tiles: Bytes) -> None:
         if self.active:
             self._tiles = self._next = np.require(tiles, requirements="W")  # kernels are compiled for such arrays
+            self._began_empty = bool((tiles == PLAIN).all())
 
     def allows(self, state: Bytes) -> bool:
         return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self.most)).all())
@@ -74,7 +76,7 @@ class Crowding:
 
     def empty(self, tick: int) -> int:
         """Return how many sets of prices, OLD first, are those of an empty world."""
-        return int(tick < self.every) if self.active else 2
+        return int(self._began_empty and tick < self.every) if self.active else 2
 
     def outdated(self, tick: int) -> Bools:
         """Which fields change over to the new prices in this step."""
@@ -96,7 +98,6 @@ class Crowding:
         return (launch(set_prices, due, x, y, agents, walls, self.dearer, self.most, self.counts, self._next),)
 
     def keep(self) -> None:
-        """Call after it has run."""
         self._tiles = self._next
 
 

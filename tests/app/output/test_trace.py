@@ -172,7 +172,7 @@ def test_a_crash_leaves_a_trace_with_the_step_that_led_to_it(tmp_path: Path, mon
     trace = tmp_path / "trace.json"
     assert cli.main([*SMALL, "--frames", "8", "--trace", str(trace)]) == 1
     names = [span["name"] for span in events(trace.read_text("utf-8"))]
-    assert names.count("frame") == 3 and names.count("step") == names.count("interaction") == 4
+    assert names.count("frame") == 3 and names.count("step") == names.count("index") == 4
 
 
 # --- No frame is lost or counted twice -------------------------------------------------------------------------------

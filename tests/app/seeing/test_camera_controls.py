@@ -94,7 +94,7 @@ def test_a_colour_mode_waits_for_its_kernels_and_frames_go_on(driven: Driven, mo
     """The first use of a mode once blocked for a second or two."""
     seeing, shown, begun = driven.program.seeing, driven.program.seeing.colours, threading.Event()
     switcher = driven.program.techniques.switcher
-    wanted: list[Any] = list(switcher._ahead.missing_colours("density")) or [SimpleNamespace(signature=lambda: ())]
+    wanted: list[Any] = [SimpleNamespace(signature=lambda: (), kernel=SimpleNamespace, name="")]
     compiled = threading.Event()
     monkeypatch.setattr(seeing, "smooth", True)
     monkeypatch.setattr(switcher._ahead, "missing_colours", lambda *names: [] if compiled.is_set() else wanted)
