@@ -44,6 +44,7 @@ class WindowEvents:
         self._moved_s = 0.0  # of the next frame's time, for which the view has moved already
 
     def read(self, elapsed_s: float) -> None:
+        """Carry out what the events of this frame ask for, so long after the last one."""
         program = self._program
         events, self.waiting = [*self.waiting, *pygame.event.get()], []
         program.pointer.in_window = pygame.mouse.get_focused()
