@@ -51,7 +51,7 @@ Made by tools/regenerate.py from these pages.
 TERMS = {
 '''
 PICTURES = {
-    "1m-flock": ["--frames", "300", "--set", "window.hud=off"],
+    "1m": ["--frames", "300", "--set", "window.hud=off"],
     "crates": ["--frames", "1500", "--set", "window.hud=off"],
     "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=off", "--set", "camera.zoom=0.6",
                              "--set", "camera.center=[1500, 1090]"]),
