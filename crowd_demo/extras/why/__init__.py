@@ -409,7 +409,10 @@ def per_item(kernel: str, loop: MachineLoop, samples: int, lanes: float) -> tupl
         if (packed if wide else any("mul" in one.text for one in body)) and (
                 pairs > wide or is_single == (pairs == wide)):
             weight = sum(loop.weights.get(at, 0) for at in addresses if samples or at in hot)
-            found.append((weight if pairs else len(body), fewest, most, elements))
+            found.append((
+                weight if pairs else len(body), fewest,
+                math.inf if pairs and not hot & set(addresses) else most,  # another adds up
+                elements))
     if not found:
         return None
     _, fewest, most, elements = max(found)
