@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +16,8 @@ TRACE_ME, READ_REGISTER, SINGLE_STEP, POSITION = 0, 3, 9, 16 * 8  # of ptrace; w
 
 def single_steps(run: Callable[[], object], size: int) -> tuple[Counter[int], dict[int, bytes]]:
     """Return how often each address was executed, and so many bytes of code there. Raises OSError where not allowed."""
+    if sys.platform == "win32":
+        raise OSError("no single steps on this system")
     ptrace = ctypes.CDLL(None, use_errno=True).ptrace
     ptrace.restype, ptrace.argtypes = ctypes.c_long, [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     if not (child := os.fork()):
