@@ -380,7 +380,8 @@ class Undo:
 def inverse_of(action: Action, sim: Simulation) -> tuple[Action, ...]:
     """Return the actions that take one back that is not applied yet; none if that is impossible.
 
-    People whom an event sends go to the nearest of all destinations that they had before.
+    People whom an event has sent do not get their own destinations back: each goes to the nearest one that
+    any of them had.
     """
     match action:
         case Event(number):

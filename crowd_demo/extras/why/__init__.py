@@ -141,12 +141,12 @@ def _interacted(of: SimpleNamespace) -> Traffic:
 
 
 TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of its arguments and what `work_of` adds
-    **dict.fromkeys(("find_cells", "find_z_cells"), lambda of: ([(of.everybody, AT, of.count)], 0, of.count)),
-    "link_cells": lambda of: ([(of.everybody, AT, of.count)], 0, of.count + len(of.lists.head)),
+    **dict.fromkeys(("find_cells", "find_z_cells"), lambda of: ([(of.every_slot, AT, of.count)], 0, of.count)),
+    "link_cells": lambda of: ([(of.every_slot, AT, of.count)], 0, of.count + len(of.lists.head)),
     "place_buckets": lambda of: ([], 0, of.buckets + 1),
     "place_items": lambda of: ([], of.count, of.count),
     "sort_buckets": _sorted_within_cells,
-    "load_agents": lambda of: ([(of.everybody, AT, of.count)], 0, 3 * of.count),
+    "load_agents": lambda of: ([(of.every_slot, AT, of.count)], 0, 3 * of.count),
     "cut_subtrees": _cut, "bound_nodes": _bounded,
     **dict.fromkeys(("find_leaves", "find_z_runs"), lambda of: (
         [(of.order[:of.count], ("next_update",), of.count)], of.count,
@@ -154,7 +154,7 @@ TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of
     "count_squares": lambda of: ([], 0, 0),
     "move_rows": lambda of: ([], (1 + len(of.source)) * of.count, len(of.source) * of.count),
     **dict.fromkeys(("move_lanes", "move_scalar"), lambda of: (
-        [(of.everybody, (*AT, *BESIDE) if of.rules == "Shifts" else of.moved, of.count)], 0,
+        [(of.every_slot, (*AT, *BESIDE) if of.rules == "Shifts" else of.moved, of.count)], 0,
         MOVED.get(of.rules, math.nan) * of.count)),
     "touch_rows": lambda of: ([(of.cells, of.observed, of.count)], of.count, 2 * of.count),
     "take_snapshot": lambda of: ([(of.order[:of.count], of.observed, of.count)], of.count, 0),
@@ -170,7 +170,7 @@ TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of
     "fill_flow_fields": _filled,
     "take_headings": lambda of: ([*of.ids, (of.slots, (*AT, *TOWARDS, "goal", "goal_visible", "heading_x", "heading_y"),
                                             of.acting)], 0, 2 * of.acting),
-    "set_prices": lambda of: ([(of.everybody, AT, of.count)] * of.due, 0, of.due * of.tiles[1].size / WORD)}
+    "set_prices": lambda of: ([(of.every_slot, AT, of.count)] * of.due, 0, of.due * of.tiles[1].size / WORD)}
 
 
 def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | None]:
@@ -180,15 +180,15 @@ def work_of(launch: Launch, sim: Simulation) -> tuple[Work, Sequence[Read] | Non
     names = [name for name in signature(getattr(launch.kernel, "share", launch.kernel)).parameters if name != "worker"]
     of = SimpleNamespace(**{
         **dict(zip(names, launch.args, strict=True)), "name": launch.name, "count": sim.agents.count, "ids": [],
-        "everybody": np.arange(sim.agents.count, dtype=np.int32),
+        "every_slot": np.arange(sim.agents.count, dtype=np.int32),
         "moved": [name for name in sim.agents.names if name not in NOT_MOVED]})
     of.rules = type(of.given.rules if hasattr(of, "given") else getattr(of, "rules", None)).__name__
     of.observed = OBSERVED.get(of.rules, sim.behaviour.observed)
     sums = of.strips.counters.sum(axis=0) if hasattr(of, "strips") else np.zeros(8, np.int64)
     of.acting, tested, kept, tests, together = sums[[DUE, CANDIDATES, NEIGHBOURS, TESTS, TOGETHER]].tolist()
     if isinstance(schedule := getattr(of, "schedule", None), IdSchedule):
-        of.ids = [(of.everybody, ("id",), of.count)]
-        of.slots = of.everybody[of.columns.id[:of.count] % schedule.period == schedule.phase]
+        of.ids = [(of.every_slot, ("id",), of.count)]
+        of.slots = of.every_slot[of.columns.id[:of.count] % schedule.period == schedule.phase]
         of.acting, of.waits = len(of.slots), of.columns.state[of.slots] == WAITING
     reads, more, written = TRAFFIC[launch.name](of)
     if launch.name == "check_sight":

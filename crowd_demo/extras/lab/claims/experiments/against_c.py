@@ -110,7 +110,7 @@ class CppArm:
 
 
 class FreshCrowd(CrowdArm):
-    """It restarts for each block, as the C++ program does: a flock that gathers has more neighbours."""
+    """It restarts for each block, as the C++ program does, because a flock gathers and gets more neighbours."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
