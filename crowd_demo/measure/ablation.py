@@ -22,6 +22,7 @@ import numpy as np
 from crowd_demo.config.memory import MB, agent_bytes, available_bytes
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import (
+    DRAW,
     BlockTimes,
     Comparison,
     block_lengths,
@@ -31,7 +32,7 @@ from crowd_demo.measure.comparison import (
     whole_steps,
     without,
 )
-from crowd_demo.measure.crowd_variant import DRAW, CrowdVariant, Picture, all_pairs_s
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, mapped, with_progress
 from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value, load

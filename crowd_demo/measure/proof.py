@@ -22,8 +22,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.comparison import InterleavedTiming
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
-from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.scene import Scene

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.measure.comparison import BlockTimes, TimedBlock
-from crowd_demo.measure.interleaved import BLOCK_MS, FRAME, InterleavedTiming, effect_of
+from crowd_demo.measure.comparison import BLOCK_MS, FRAME, BlockTimes, InterleavedTiming, TimedBlock, effect_of
 
 pytestmark = pytest.mark.quick
 

@@ -13,8 +13,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.section import MAX_AGENTS
-from crowd_demo.measure.comparison import TimedBlock
-from crowd_demo.measure.crowd_variant import DRAW, STEP
+from crowd_demo.measure.comparison import DRAW, STEP, TimedBlock
 from crowd_demo.measure.experiment import Slice, result_of
 from crowd_demo.measure.largest import (
     LIMIT_MS,

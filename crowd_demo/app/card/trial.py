@@ -32,8 +32,7 @@ from crowd_demo.app.card.effect import (
 )
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.ablation import REORDER
-from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.interleaved import FRAME, InterleavedTiming
+from crowd_demo.measure.comparison import DRAW, FRAME, STEP, InterleavedTiming
 from crowd_demo.measure.proof import MAX_FRAME_MS, Answers, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.statistics import STUDENT_T, Times
 from crowd_demo.profile import OTHER, Profile
