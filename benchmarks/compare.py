@@ -22,7 +22,7 @@ from variants import ChildError, ChildVariant, StartVariant
 from crowd_demo.cli.arguments import Parser, count
 from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
-from crowd_demo.host.shutdown import FAILED, OK, USAGE_ERROR
+from crowd_demo.host.shell import FAILED, OK, USAGE_ERROR
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Comparison,

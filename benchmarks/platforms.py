@@ -31,7 +31,7 @@ from platform_pythons import debian_python, environment, install_wheels, own_arc
 
 from crowd_demo.cli.arguments import Parser, mistaken
 from crowd_demo.cli.main import exit_code
-from crowd_demo.host.shutdown import FAILED, OK
+from crowd_demo.host.shell import FAILED, OK
 from crowd_demo.measure.experiment import machine
 
 KEPT = ROOT / "build" / "platforms"

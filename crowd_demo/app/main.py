@@ -20,18 +20,19 @@ from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.model import Config
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load_program
-from crowd_demo.host.shutdown import (
+from crowd_demo.host.shell import (
     FAILED,
     NO_DISPLAY,
     OK,
     POLL_S,
+    STDOUT,
     USAGE_ERROR,
+    OutputError,
     ShutdownRequest,
     end_process,
     say_not_written,
     signals_to,
 )
-from crowd_demo.host.streams import STDOUT, OutputError
 from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason

@@ -45,7 +45,7 @@ from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.report import save_last_second
-from crowd_demo.host.shutdown import ShutdownRequest
+from crowd_demo.host.shell import ShutdownRequest
 from crowd_demo.registry.texts import reason
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.figures.sprites import load_manifest, state_colours

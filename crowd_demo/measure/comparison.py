@@ -275,13 +275,13 @@ class InterleavedTiming:
     Ask for one half of a turn after the other; `effect` says at any time what the turns so far have given. `steps` have
     been made with either copy.
 
-    A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike. A
-    block is a few frames: steps, each with its picture after it, as in the window. Before them comes one that is not
+    A turn is four blocks: old, new, new, old. So what drifts steadily, such as the clock rate, slows both values alike.
+    A block is a few frames: steps, each with its picture after it, as in the window. Before them comes one that is not
     timed: the window's own frames have evicted the copy's data from the caches meanwhile.
 
-    The factor is the median of the turns' ratios. The noise is that of a copy against itself: of either copy, its second
-    block in a turn against its first one. The interval is made wider by both, so that it holds the factor of another
-    measurement.
+    The factor is the median of the turns' ratios. The noise is that of a copy against itself: of either copy, its
+    second block in a turn against its first one. The interval is made wider by both, so that it holds the factor of
+    another measurement.
     """
 
     def __init__(self, old: Variant[BlockTimes], new: Variant[BlockTimes]) -> None:

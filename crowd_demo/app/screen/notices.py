@@ -20,8 +20,7 @@ from crowd_demo.app.screen.window import screen
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.resources import TRY, about, find_config, note_of, picture_of
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
-from crowd_demo.host.shutdown import ShutdownRequest
-from crowd_demo.host.streams import ProgressLine
+from crowd_demo.host.shell import ProgressLine, ShutdownRequest
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
 from crowd_demo.render.hud.large_type import Caption
 from crowd_demo.render.hud.views import loaded_picture

@@ -27,8 +27,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.extras.commands.measuring import MEASURED, PATHS, Tell, kernels, show, watched
-from crowd_demo.host.shutdown import FAILED, OK
-from crowd_demo.host.streams import STDOUT, ProgressLine, duration
+from crowd_demo.host.shell import FAILED, OK, STDOUT, ProgressLine, duration
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
 

@@ -28,8 +28,7 @@ from crowd_demo.cli.arguments import (
     seconds,
 )
 from crowd_demo.config.optimizations import known, with_values
-from crowd_demo.host.shutdown import FAILED, OK, Interrupted
-from crowd_demo.host.streams import STDOUT, ProgressLine
+from crowd_demo.host.shell import FAILED, OK, STDOUT, Interrupted, ProgressLine
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.registry.texts import reason
@@ -107,8 +106,7 @@ def kernels(config: Config, tell: Tell, render: bool = True) -> Compile:
     progress = LoadingProgress()
     tell(progress)
     progress.say("importing the compiler")
-    from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
-    from crowd_demo.host.compiling.compilers import Compilers
+    from crowd_demo.host.compiling.compilers import Compilers, KernelFinder, compile_missing
 
     ahead = KernelFinder(config, render)
     with closing(Compilers(config)) as compilers:

@@ -28,7 +28,7 @@ from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.extras.ensemble.plan import Plan, Run
 from crowd_demo.extras.ensemble.table import PLOT, Table, make_table, parquet
 from crowd_demo.host.files import MACHINE, is_special, sealed_line, unsealed, write_file
-from crowd_demo.host.streams import duration
+from crowd_demo.host.shell import duration
 from crowd_demo.measure.experiment import header
 
 ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
@@ -224,8 +224,7 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
     """Compile the kernels of these configurations, with as many helper processes as pay."""
     tell("importing the compiler")
-    from crowd_demo.host.compiling.ahead import KernelFinder
-    from crowd_demo.host.compiling.compilers import Compilers
+    from crowd_demo.host.compiling.compilers import Compilers, KernelFinder
 
     def compiling(kernel: str, done: int, total: int) -> None:
         tell(f"compiling {kernel} ({min(done + 1, total)} of {total})")

@@ -31,7 +31,7 @@ from crowd_demo.host.child import Conversation, exit_at_once, kill, lines_of, st
 from crowd_demo.host.system import importing
 
 if TYPE_CHECKING:
-    from crowd_demo.host.compiling.ahead import KernelFinder
+    from crowd_demo.host.compiling.compilers import KernelFinder
 
 # --- in the processes that compile ------------------------------------------------------------------------------------
 
@@ -87,10 +87,10 @@ if sys.platform == "linux":
 
 def ahead_of(config: str) -> KernelFinder:
     with importing():
-        from crowd_demo.compute.jit import make_compiler_ready
-        from crowd_demo.host.compiling.ahead import KernelFinder
+        from crowd_demo.compute.jit import compiler
+        from crowd_demo.host.compiling.compilers import KernelFinder
 
-        make_compiler_ready()
+        compiler.make_compiler_ready()
     return KernelFinder(Config.model_validate_json(config))
 
 
@@ -101,7 +101,7 @@ def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None
     kept.
     """
     from crowd_demo.compute.jit import compile_launches, is_on_disk
-    from crowd_demo.host.compiling.ahead import key_of
+    from crowd_demo.host.compiling.compilers import key_of
     from crowd_demo.registry.built_in import COLOURS
 
     known = ""
@@ -175,8 +175,7 @@ class ForkingSource(CompilerSource):
             self._orders.sendall(f"{self._config}\n".encode())
 
     def start(self) -> Conversation:
-        if sys.platform != "linux":
-            raise NotImplementedError
+        assert sys.platform == "linux"
         mine, its_end = socket.socketpair()
         with its_end, suppress(OSError):
             socket.send_fds(self._orders, [b"+"], [its_end.fileno()])
@@ -209,7 +208,7 @@ class Helper:
             self._start()
 
     def compile(self, kernel: str, options: Optimizations) -> bool:
-        """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
+        """Wait until the kernel of that key, which these options need, is in the cache; return whether it is.
 
         A kernel that the process does not need to compile counts as cached. For ALL_CHOICES return whether a kernel
         was left.
