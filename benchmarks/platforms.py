@@ -26,8 +26,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from installs import ROOT, InstallError, last_line
 from platform_pythons import debian_python, environment, install_wheels, own_architecture, python_of
+from variants import ROOT, ChildError, last_line
 
 from crowd_demo.cli.arguments import Parser, mistaken
 from crowd_demo.cli.main import exit_code
@@ -124,7 +124,7 @@ def run(platform: Platform, configs: Sequence[str]) -> Found:
     try:
         command, path = prepared(platform, folder)
         found = stepped([*command, str(CHILD), str(TICKS), *configs], environment(path, variables(platform, folder)), folder)
-    except (InstallError, OSError) as error:
+    except (ChildError, OSError) as error:
         found = Found(failure=str(error))
     used = found.about.get("registers", "")
     if not found.failure and platform.registers not in ("", used):
@@ -134,9 +134,9 @@ def run(platform: Platform, configs: Sequence[str]) -> Found:
 
 
 def prepared(platform: Platform, folder: Path) -> tuple[list[str], list[Path]]:
-    """The command of a Python, and the folders from which it imports. Raises InstallError."""
+    """The command of a Python, and the folders from which it imports. Raises ChildError."""
     if platform.needs and not has(platform.needs):
-        raise InstallError(f"this processor has no {platform.needs}")
+        raise ChildError(f"this processor has no {platform.needs}")
     if not platform.versions:
         return [sys.executable], [ROOT]
     if platform.architecture == own_architecture():

@@ -23,8 +23,7 @@ from crowd_demo.registry import entries
 from crowd_demo.registry.actions import HEADINGS
 from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
 from crowd_demo.registry.entries import GROUPS, ColourEntry, OverlayEntry
-from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import STAGES
+from crowd_demo.registry.stages import READOUTS, STAGES
 from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"

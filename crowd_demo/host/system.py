@@ -16,8 +16,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import TypeVar
 
 _IMPORTED = time.perf_counter()
 NICENESS = 15  # of threads beside the frames, on systems where a thread has a niceness
@@ -34,30 +36,39 @@ class Worker:
     """Runs jobs one after another. A job's exception is raised by its `result()`. Submitting one costs about 30 us."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1, "crowd-demo worker")
-        self._last: Future[Any] | None = None
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._is_done: Callable[[], bool] = lambda: True  # of the last job
+        threading.Thread(target=self._work, name="crowd-demo worker", daemon=True).start()
 
     def submit(self, job: Callable[[], Result]) -> Future[Result]:
         """Run the job after those submitted before it."""
-        self._last = future = self._pool.submit(job)
+        future: Future[Result] = Future()
+        self._is_done = future.done
+        self._jobs.put(partial(carry_out, job, future))
         return future
 
     @property
     def busy(self) -> bool:
-        return self._last is not None and not self._last.done()
+        return not self._is_done()
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
+
+
+def carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
+    try:
+        result = job()
+    except BaseException as error:  # whatever it is, the main thread has to know
+        future.set_exception(error)
+    else:
+        future.set_result(result)
 
 
 def in_thread(job: Callable[[], Result], name: str) -> Future[Result]:
     """Do the job in a thread of its own, for whose end the program does not wait when it exits."""
     future: Future[Result] = Future()
-
-    def carry_out() -> None:
-        try:
-            future.set_result(job())
-        except BaseException as error:  # whatever it is, the main thread has to know
-            future.set_exception(error)
-
-    threading.Thread(target=carry_out, name=name, daemon=True).start()
+    threading.Thread(target=carry_out, args=(job, future), name=name, daemon=True).start()
     return future
 
 

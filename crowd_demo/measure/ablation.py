@@ -159,8 +159,7 @@ class ThreeCrowds:
         steps = {name: [without(block, DRAW) for block in blocks] for name, blocks in frames.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
         step, frame = (compare(blocks, hashes, PRESENT, AGAIN)[OTHER].step for blocks in (steps, frames))
-        of_stage = compare_stage(BY_PATH[next(iter(others))].stage, stages, PRESENT, AGAIN)
-        stage = of_stage[OTHER] if {PRESENT, OTHER} <= of_stage.keys() else None
+        stage = compare_stage(BY_PATH[next(iter(others))].stage, *(stages[name] for name in (OTHER, PRESENT, AGAIN)))
         return Versus(sum(block.steps for block in frames[PRESENT]), step, frame,
                       self._crowd(others, len(set(hashes.values())) == 1), stage)
 

@@ -200,10 +200,11 @@ def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, s
         for name, of_variant in measured.items()}
 
 
-def compare_stage(stage: str, measured: Mapping[str, Sequence[TimedBlock]], base: str, repeat: str) -> dict[str, Comparison]:
-    """Compare one stage by itself; variants in which it never ran are left out."""
-    costs = {name: cost_of([_times(block, stage) for block in blocks]) for name, blocks in measured.items()}
-    return {name: _stage(cost, costs[base], costs[repeat]) for name, cost in costs.items() if cost.ran.any()}
+def compare_stage(stage: str, blocks: Sequence[TimedBlock], base: Sequence[TimedBlock],
+                  repeat: Sequence[TimedBlock]) -> Comparison | None:
+    """Compare one stage of a variant by itself; None if it never ran in the variant or in the base."""
+    cost, of_base, of_repeat = (cost_of([_times(block, stage) for block in each]) for each in (blocks, base, repeat))
+    return _stage(cost, of_base, of_repeat) if cost.ran.any() and of_base.ran.any() else None
 
 
 def costs_of(blocks: Sequence[TimedBlock]) -> Costs:

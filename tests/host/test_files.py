@@ -147,17 +147,12 @@ def test_descriptors_that_cannot_be_written_are_told_beforehand(pipe: tuple[int,
     assert why_unwritable(Path("/dev/fd/987654")) == "/dev/fd/987654 cannot be written: Bad file descriptor"
 
 
-@pytest.mark.quick
-def test_names_of_pictures_count_on(tmp_path: Path) -> None:
-    (tmp_path / "crowd-0001.png").touch()
-    assert free_name(tmp_path, ".png").name == "crowd-0002.png"
-
-
 @posix
 @pytest.mark.quick
-def test_a_link_that_leads_nowhere_takes_the_name_of_a_picture(tmp_path: Path) -> None:
-    (tmp_path / "crowd-0001.png").symlink_to("nowhere")
-    assert free_name(tmp_path, ".png").name == "crowd-0002.png"
+def test_names_of_pictures_count_on_and_a_link_that_leads_nowhere_takes_one(tmp_path: Path) -> None:
+    (tmp_path / "crowd-0001.png").touch()
+    (tmp_path / "crowd-0002.png").symlink_to("nowhere")
+    assert free_name(tmp_path, ".png").name == "crowd-0003.png"
 
 
 # --- Processes run the package of the program, whatever lies in the working folder -----------------------------------
@@ -175,17 +170,6 @@ def set_traps(folder: Path, names: Iterable[str]) -> Path:
     return mark
 
 
-def row_of_a_worker() -> str:
-    """The error of a small run in a worker of an ensemble."""
-    plan = make_plan("1k", overrides={"agents": 20}, steps=1, every=1)
-    worker = Process()
-    try:
-        row = worker.carry_out(plan.job(plan.runs[0]))
-    finally:
-        worker.close()
-    return row.error if row else worker.how_it_died()
-
-
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
         kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,18 +181,15 @@ def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
         assert (helper.compile("unknown", config.optimizations), mark.exists()) == (True, False)
 
 
-def test_a_worker_of_an_ensemble_executes_nothing_of_the_working_folder(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
-    monkeypatch.chdir(tmp_path)
-    assert (row_of_a_worker(), mark.exists()) == ("", False)
-
-
-def test_a_package_of_the_same_name_earlier_in_the_path_is_not_executed(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mark = set_traps(tmp_path, ["crowd_demo/__init__.py"])
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert (row_of_a_worker(), mark.exists()) == ("", False)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_worker_of_an_ensemble_executes_nothing_of_the_working_folder_nor_a_package_earlier_in_the_path(
+        earlier: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = set_traps(tmp_path, ["crowd_demo/__init__.py", *["pydantic.py", "json.py"] * (not earlier)])
+    (monkeypatch.syspath_prepend if earlier else monkeypatch.chdir)(str(tmp_path))
+    plan = make_plan("1k", overrides={"agents": 20}, steps=1, every=1)
+    with closing(Process()) as worker:
+        row = worker.carry_out(plan.job(plan.runs[0]))
+        assert (row.error if row else worker.how_it_died(), mark.exists()) == ("", False)
 
 
 @pytest.mark.quick

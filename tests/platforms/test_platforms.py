@@ -11,8 +11,8 @@ import platform_child
 import platforms
 import pytest
 import yaml
-from installs import InstallError
 from platforms import Found, Platform
+from variants import ChildError
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.built_in import OWN_BEHAVIOURS
@@ -67,7 +67,7 @@ def test_one_platform_that_fails_does_not_stop_the_others(monkeypatch: pytest.Mo
                                                           capsys: pytest.CaptureFixture[str]) -> None:
     def prepared(platform: Platform, folder: Path) -> tuple[list[str], list[Path]]:
         if platform.name == "two":
-            raise InstallError("apt-get: no such host")
+            raise ChildError("apt-get: no such host")
         return [sys.executable], []
 
     child = tmp_path / "child.py"

@@ -265,8 +265,8 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
 
     Where a technique of *reorder* was switched, both begin as if they had never been sorted.
     """
+    from crowd_demo.config.optimizations import with_values
     from crowd_demo.measure.ablation import REORDER, unsorted
-    from crowd_demo.measure.proof import set_values
 
     if sim.on_gpu or text_of(stage).part != "step":
         about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
@@ -276,7 +276,7 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
     never_sorted = any(path.startswith(REORDER) for path in new)
     for copy, values in zip(copies, (old, new), strict=True):
         copy.restore(unsorted(state)._replace(tick=0, drift=math.inf) if never_sorted else state)  # one sorts at once
-        set_values(copy.optimizations, values)
+        copy.optimizations = with_values(copy.optimizations, values)
         yield None
     yield from compared(copies, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS)
 

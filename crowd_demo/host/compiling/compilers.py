@@ -193,10 +193,19 @@ class Compilers:
             self._changed.notify_all()
 
     def work(self, on_progress: OnProgress, here: bool = True) -> None:
-        """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while it has any."""
+        """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while it has any.
+
+        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
+        """
         while (wish := self._wish).launches:
-            key = self._take(wish, here)
             with self._changed:
+                alone = here or not self._helpers
+                free = [key for key in wish.launches if key not in self._begun and (alone or key in self._kept)]
+                key = max(free, key=self._kept.__contains__, default=None)
+                if key:
+                    self._begun.add(key)
+                else:
+                    self._changed.wait(POLL_S)  # helpers compile the rest
                 begun = next((kernel_name(each) for name, each in wish.launches.items() if name in self._begun), "kernels")
             # What a helper has compiled is done when it is loaded, too.
             on_progress(begun, self._done, self._done + len(wish.launches) + wish.later)
@@ -206,21 +215,6 @@ class Compilers:
                     self._done += 1
                     self._begun.remove(key)
                     self._wish.launches.pop(key, None)  # which may be another one by now
-
-    def _take(self, wish: Wish, here: bool) -> str | None:
-        """The key of what this process may compile next; None, after a moment, if helpers compile the rest.
-
-        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
-        """
-        with self._changed:
-            alone = here or not self._helpers
-            free = [key for key in wish.launches if key not in self._begun and (alone or key in self._kept)]
-            key = max(free, key=self._kept.__contains__, default=None)
-            if key:
-                self._begun.add(key)
-            else:
-                self._changed.wait(POLL_S)
-        return key
 
     def compile_first(self, launches: Sequence[Launch], options: Optimizations, on_progress: OnProgress) -> None:
         """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
@@ -293,8 +287,7 @@ class Compilers:
                 elif helper in self._helpers:
                     self._helpers.remove(helper)
                 self._changed.notify_all()
-            if not done:
-                helper.close()
+        helper.close()
 
     def _next_for(self, helper: Helper) -> tuple[str, Optimizations] | None:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
