@@ -20,6 +20,7 @@ from crowd_demo.measure.ablation import (
     Versus,
     unsorted,
 )
+from crowd_demo.measure.experiment import mapped, result_of
 from crowd_demo.measure.statistics import UNKNOWN, Interval
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -168,15 +169,11 @@ def crowds_of(sim: Simulation, picture: bool = False) -> ThreeCrowds:
 
 def found_against(crowds: ThreeCrowds, **others: Any) -> Versus:
     """What was found, of a few steps; dots are written as double underscores."""
-    slices: Generator[float, None, Versus] = crowds.against(
-        {path.replace("__", "."): value for path, value in others.items()}, FEW)
-    parts = []
-    while True:
-        try:
-            parts.append(next(slices))
-        except StopIteration as end:
-            assert parts == sorted(parts) and parts[-1] == 1
-            return end.value
+    slices = crowds.against({path.replace("__", "."): value for path, value in others.items()}, FEW)
+    parts = list[float]()
+    found = result_of(mapped(slices, parts.append))
+    assert parts == sorted(parts) and parts[-1] == 1
+    return found
 
 
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:
