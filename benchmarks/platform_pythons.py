@@ -11,7 +11,6 @@ import os
 import platform
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path

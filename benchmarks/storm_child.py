@@ -18,7 +18,7 @@ from crowd_demo.app.program import Program
 from crowd_demo.cli.main import command
 from crowd_demo.compute.jit import compile_launches, is_on_disk
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling.compilers import KernelFinder
+from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.host.report import memory_mb
 from crowd_demo.host.system import free_cycles
 

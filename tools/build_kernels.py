@@ -64,7 +64,7 @@ def compile_all(configs: Sequence[str], steps_only: bool) -> None:
     """Compile into the cache what these configurations need; print the fingerprint of the code."""
     from crowd_demo.compute.jit import compile_launches
     from crowd_demo.config.loader import load_config
-    from crowd_demo.host.compiling.compilers import KernelFinder
+    from crowd_demo.host.compiling.ahead import KernelFinder
 
     for name in configs:
         config = load_config(name)

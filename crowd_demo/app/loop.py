@@ -35,7 +35,8 @@ from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.memory import TooManyError
-from crowd_demo.host.compiling.compilers import Compilers, KernelFinder, helpers_that_fit, to_compile
+from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.compilers import Compilers, helpers_that_fit, to_compile
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, build, building
 from crowd_demo.host.report import COLLECT_EVERY, Recorder
 from crowd_demo.host.system import Worker, collect_young, compiling_beside_frames, in_thread

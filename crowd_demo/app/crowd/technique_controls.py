@@ -18,7 +18,8 @@ from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.host.compiling.compilers import Compilers, KernelFinder, compile_cost, kernel_name, key_of
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
+from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread
 from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word, no_effect

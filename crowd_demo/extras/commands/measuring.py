@@ -106,7 +106,8 @@ def kernels(config: Config, tell: Tell, render: bool = True) -> Compile:
     progress = LoadingProgress()
     tell(progress)
     progress.say("importing the compiler")
-    from crowd_demo.host.compiling.compilers import Compilers, KernelFinder, compile_missing
+    from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
+    from crowd_demo.host.compiling.compilers import Compilers
 
     ahead = KernelFinder(config, render)
     with closing(Compilers(config)) as compilers:

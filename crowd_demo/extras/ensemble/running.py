@@ -224,7 +224,8 @@ def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler:
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
     """Compile the kernels of these configurations, with as many helper processes as pay."""
     tell("importing the compiler")
-    from crowd_demo.host.compiling.compilers import Compilers, KernelFinder
+    from crowd_demo.host.compiling.ahead import KernelFinder
+    from crowd_demo.host.compiling.compilers import Compilers
 
     def compiling(kernel: str, done: int, total: int) -> None:
         tell(f"compiling {kernel} ({min(done + 1, total)} of {total})")

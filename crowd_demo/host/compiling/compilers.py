@@ -1,10 +1,4 @@
-"""Compile kernels before they are needed, in this process and in helpers at once: while a configuration is loaded or
-opened, and for a technique.
-
-Which kernels a set of options will run is found without running any of them on the crowd. A small copy of the
-simulation, of the same behaviour, lists the launches of a step and of a frame. These have the types of the real ones,
-for types depend on neither the number of agents nor the map. Making the copy may run kernels, listing its launches runs
-none. It takes a few milliseconds.
+"""Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
 
 The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all
 end at about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only
@@ -18,33 +12,20 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-
 from crowd_demo.compute import cache
-from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_compiled, is_on_disk
-from crowd_demo.config.model import Config, Life
+from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_disk
+from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.config.resources import assets_folder
+from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
 from crowd_demo.host.compiling.helpers import ALL_CHOICES, CAN_FORK, CompilerSource, Helper, source_of
 from crowd_demo.host.system import in_thread
-from crowd_demo.registry.built_in import COLOURS
-from crowd_demo.registry.entries import Value, load
+from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import TECHNIQUES
-from crowd_demo.render.camera import Camera
-from crowd_demo.render.colours.modes import AgeColours
-from crowd_demo.render.drawing import moving
-from crowd_demo.render.overlays.base import overlay_launches
-from crowd_demo.render.scene import Scene
-from crowd_demo.sim.inspection import avoidance_launch, perceive_launch
-from crowd_demo.sim.metrics.readings import launches_to_compile
-from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.world import WORTH_A_GPU
 
 MAX_HELPERS = 3  # each takes a second to start, and some 200 MB
 HELPERS_BESIDE_FRAMES = 2  # what a value needs is rarely more than a few kernels
@@ -54,98 +35,9 @@ FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
 SETTLE_S = 0.2  # helpers wait so long, as the wish may change: a key that is pressed again and again
 QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
-SMALL_AGENTS = 64
-SMALL_SIDE = 512.0  # world units, at most
-SMALL_PX = (64, 64)
-LEAST_LEAF = 4  # agents in a leaf: with more, so few agents would fit into one leaf and no kernel of trees be called
 
 OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
 
-
-# --- which kernels ---------------------------------------------------------------------------------------------------
-
-class KernelFinder:
-    """Finds the kernels for a configuration, whatever its optimizations are. Any thread may call `missing`."""
-
-    def __init__(self, config: Config, render: bool = True) -> None:
-        world = config.world.model_copy(update={
-            side: min(getattr(config.world, side), SMALL_SIDE) for side in ("width", "height")})
-        self._sim = Simulation(config.model_copy(update={"agents": SMALL_AGENTS, "map": None, "world": world, "life": Life()}))
-        self._scene = Scene(self._sim, config, assets_folder()) if render else None
-        self._camera = Camera((world.width, world.height), SMALL_PX)
-        self._worth_a_gpu = config.agents >= WORTH_A_GPU
-        self._lock = threading.Lock()
-
-    def missing(self, options: Optimizations, overlays: bool = True) -> list[Launch]:
-        """Calls whose kernels are not compiled yet, each kernel and signature once, in the order of the frame.
-
-        Without `overlays` not what only these and the inspector call.
-        """
-        with self._lock:
-            self._sim.optimizations = with_values(options, {"leaf_size": LEAST_LEAF})
-            if options.device == "auto" and self._worth_a_gpu:  # as the crowd itself decides, which is larger
-                self._sim.optimizations.set("device", "cuda")
-            found: dict[tuple[object, ...], Launch] = {}
-            for launch in chain(self._launches(), self._overlay_launches() if overlays else ()):
-                signature = launch.signature()
-                if signature not in launch.compiled.overloads:
-                    found[launch.kernel, signature] = launch
-        return list(found.values())
-
-    def missing_colours(self, *names: str) -> list[Launch]:
-        """Calls of these colour modes whose kernels are not compiled yet."""
-        with self._lock:
-            modes = [load(COLOURS[name].code)() for name in names if COLOURS[name].code]
-            launches = [each for mode in modes for each in mode.launches_to_compile(self._sim, np.zeros(0, np.uint8))]
-        return [launch for launch in launches if not is_compiled(launch)]
-
-    def missing_anywhere(self, options: Optimizations) -> Iterator[Launch]:
-        """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
-        for other in all_choices(options):
-            yield from self.missing(other)
-        yield from self.missing_colours(*(COLOURS if self._scene else ()))
-
-    def _launches(self) -> Iterator[Launch]:
-        yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
-        yield from self._sim.launches_to_compile()
-        if self._scene:
-            yield from self._scene.launches(self._camera)
-            yield from launches_to_compile(self._sim)
-
-    def _overlay_launches(self) -> Iterator[Launch]:
-        if self._scene:
-            yield from overlay_launches(self._sim.workers, moving(self._sim.agents.columns))
-            nobody = np.zeros(0, np.int32)
-            yield perceive_launch(self._sim, 0, nobody)[0]
-            yield from AgeColours().launches_to_compile(self._sim, np.zeros(0, np.uint8))  # the overlay of turns reads ages
-            if "avoidance" in self._sim.behaviour.techniques:  # its overlay is for no others
-                yield avoidance_launch(self._sim, nobody, ())[0]
-
-
-def all_choices(options: Optimizations) -> Iterator[Optimizations]:
-    """The options with one technique at another of its choices, for each technique and choice."""
-    for technique in TECHNIQUES:
-        for value in technique.choices:
-            yield with_values(options, {technique.path: value})
-
-
-def key_of(launch: Launch) -> str:
-    """Return the same name of the kernel and its signature in every process."""
-    return f"{launch.kernel.__module__}.{launch.name}{launch.signature()}"
-
-
-def kernel_name(launch: Launch) -> str:
-    return launch.name.replace("_", " ").strip()
-
-
-def compile_missing(ahead: KernelFinder, options: Optimizations) -> Iterator[str]:
-    """Compile what these options need, kernel by kernel; yield a line before each."""
-    for launch in ahead.missing(options):
-        yield f"compiling {kernel_name(launch)}"
-        compile_launches((launch,))
-
-
-# --- who compiles them -----------------------------------------------------------------------------------------------
 
 class Wish(NamedTuple):
     launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet

@@ -31,7 +31,7 @@ from crowd_demo.host.child import Conversation, exit_at_once, kill, lines_of, st
 from crowd_demo.host.system import importing
 
 if TYPE_CHECKING:
-    from crowd_demo.host.compiling.compilers import KernelFinder
+    from crowd_demo.host.compiling.ahead import KernelFinder
 
 # --- in the processes that compile ------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ if sys.platform == "linux":
 def ahead_of(config: str) -> KernelFinder:
     with importing():
         from crowd_demo.compute.jit import compiler
-        from crowd_demo.host.compiling.compilers import KernelFinder
+        from crowd_demo.host.compiling.ahead import KernelFinder
 
         compiler.make_compiler_ready()
     return KernelFinder(Config.model_validate_json(config))
@@ -101,7 +101,7 @@ def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None
     kept.
     """
     from crowd_demo.compute.jit import compile_launches, is_on_disk
-    from crowd_demo.host.compiling.compilers import key_of
+    from crowd_demo.host.compiling.ahead import key_of
     from crowd_demo.registry.built_in import COLOURS
 
     known = ""

@@ -21,7 +21,8 @@ from crowd_demo.host.system import importing
 from crowd_demo.registry.entries import Value
 
 if TYPE_CHECKING:
-    from crowd_demo.host.compiling.compilers import Compilers, KernelFinder
+    from crowd_demo.host.compiling.ahead import KernelFinder
+    from crowd_demo.host.compiling.compilers import Compilers
     from crowd_demo.render.scene import Scene
     from crowd_demo.sim.simulation import Simulation
 
@@ -84,7 +85,8 @@ def load_program(config: Config, render: bool, progress: LoadingProgress, quick:
     progress.say("importing the compiler")
     source = source_of(config) if is_first_start() else None  # it takes as long to start as all that comes before the kernels
     with importing():
-        from crowd_demo.host.compiling.compilers import Compilers, KernelFinder, quick_values
+        from crowd_demo.host.compiling.ahead import KernelFinder
+        from crowd_demo.host.compiling.compilers import Compilers, quick_values
 
     imported = time.perf_counter()
     with ExitStack() as ending:

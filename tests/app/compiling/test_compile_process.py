@@ -24,7 +24,8 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
-from crowd_demo.host.compiling.compilers import Compilers, KernelFinder, all_choices
+from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
+from crowd_demo.host.compiling.compilers import Compilers
 from crowd_demo.host.compiling.helpers import ALL_CHOICES, CompilerSource, ForkingSource, Helper, source_of
 from crowd_demo.registry.techniques import TECHNIQUES
 
@@ -61,7 +62,7 @@ def fail(*_: object, **__: object) -> None:
 # --- one process after another ---------------------------------------------------------------------------------------
 
 PRINT_KEYS = """
-from crowd_demo.host.compiling.compilers import KernelFinder, key_of
+from crowd_demo.host.compiling.ahead import KernelFinder, key_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 config = load_config("1k")

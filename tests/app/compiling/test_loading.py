@@ -50,7 +50,7 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 
 SWITCHES = """
 from crowd_demo.compute.jit import compile_launches
-from crowd_demo.host.compiling.compilers import KernelFinder, all_choices
+from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
 
 ahead = KernelFinder(driven.config)
 for options in all_choices(driven.config.optimizations):

@@ -15,7 +15,8 @@ from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling import compilers
-from crowd_demo.host.compiling.compilers import QUICK_AGENTS, KernelFinder, quick_values
+from crowd_demo.host.compiling.ahead import KernelFinder
+from crowd_demo.host.compiling.compilers import QUICK_AGENTS, quick_values
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.simulation import Simulation

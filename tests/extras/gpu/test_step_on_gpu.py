@@ -15,7 +15,7 @@ from emulated_gpu import install_gpu
 from crowd_demo.config.loader import load_config
 from crowd_demo.extras.gpu import cuda
 from crowd_demo.extras.gpu.cuda import GraphicsProcessor
-from crowd_demo.host.compiling.compilers import KernelFinder
+from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.techniques import inactive
 from crowd_demo.sim.actions import Place
 from crowd_demo.sim.behaviours.people_rules import QUEUING

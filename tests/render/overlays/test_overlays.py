@@ -14,7 +14,7 @@ from overlaid import SIZE, camera_of, pixels, shown, spied
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.host.compiling.compilers import KernelFinder
+from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import BEHAVIOURS, OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect

@@ -12,7 +12,7 @@ from numba.core.dispatcher import Dispatcher
 
 from crowd_demo.compute.jit import compile_launches
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.compiling.compilers import KernelFinder
+from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.registry.techniques import STRUCTURES
 from crowd_demo.sim.fundamental_diagram import SQUARE, around, free_ground, ground_around, weidmann

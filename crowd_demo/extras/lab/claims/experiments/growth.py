@@ -32,7 +32,7 @@ from crowd_demo.extras.lab.claims.claim import (
     is_true,
     pairs,
 )
-from crowd_demo.host.compiling.compilers import KernelFinder, compile_missing
+from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.largest import Largest, Rung
 from crowd_demo.registry.entries import Value
