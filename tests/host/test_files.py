@@ -18,7 +18,7 @@ from crowd_demo.extras.ensemble.executors import Process
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.host import child
 from crowd_demo.host.compiling import helpers
-from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper
+from crowd_demo.host.compiling.helpers import CompilerSource, Helper
 from crowd_demo.host.files import free_name, why_unwritable, write_file
 from crowd_demo.host.shell import ERASE, REDRAW_EVERY_S, ProgressLine
 from crowd_demo.host.system import importing
@@ -157,9 +157,6 @@ def test_names_of_pictures_count_on_and_a_link_that_leads_nowhere_takes_one(tmp_
 
 # --- Processes run the package of the program, whatever lies in the working folder -----------------------------------
 
-SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
-
-
 def set_traps(folder: Path, names: Iterable[str]) -> Path:
     """Write modules of these names that leave a mark when they are executed; return the mark."""
     mark = folder / "executed"
@@ -170,14 +167,15 @@ def set_traps(folder: Path, names: Iterable[str]) -> Path:
     return mark
 
 
-@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("forks", {False, helpers.CAN_FORK})
 def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
-        kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        forks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)  # its greeting is no answer
+    monkeypatch.setattr(helpers, "CAN_FORK", forks)
     config = load_config("1k")
-    with closing(kind(config)) as source, closing(Helper(source)) as helper:
+    with closing(CompilerSource(config)) as source, closing(Helper(source)) as helper:
         assert (helper.compile("unknown", config.optimizations), mark.exists()) == (True, False)
 
 

@@ -22,7 +22,7 @@ from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
-from crowd_demo.host.compiling.helpers import ALL_CHOICES, CAN_FORK, CompilerSource, Helper, source_of
+from crowd_demo.host.compiling.helpers import ALL_CHOICES, CAN_FORK, CompilerSource, Helper
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -136,7 +136,7 @@ class Compilers:
         """
         if not CACHE_LASTS or self._helpers:
             return
-        self._source = self._source or source_of(self._config, niceness)
+        self._source = self._source or CompilerSource(self._config, niceness)
         for _ in range(helpers_that_fit() + CAN_FORK if count is None else count):
             self.employ(Helper(self._source))
 
