@@ -86,6 +86,7 @@ FILES = {"Saves: `.crowd`": "sim.save_format", "Recordings: `.replay`": "host.re
          "Trajectories: `.txt`, `.sqlite`, `.parquet`, `.csv`": "extras.export.trajectories",
          "Tables of an ensemble": "extras.ensemble.table",
          "Records of measurements": "measure.experiment", "Times of the last second: `.csv`": "host.report"}
+ERRORS = re.compile(r"\s*Raises (Value|Type)Error\b(?! and).*?\.(?=\s|$)", re.DOTALL)  # that all functions raise
 COMMENTED = re.compile(r"^ +\"?(\w+)\"?: (.+?)(?: = (.+?))?,?(?:  # (.*))?$", re.MULTILINE)  # a field or key
 
 
@@ -221,7 +222,8 @@ def api_entries() -> Iterator[str]:
             if callable(each):
                 own = getattr(each, "_defn", each)  # what an intrinsic of Numba is made of
                 call = signature(own)
-                yield f"### {public}\n\n" + (f"`{call}`\n\n" if call != public else "") + without_errors(inspect.getdoc(own))
+                text = ERRORS.sub("", inspect.getdoc(own) or "")
+                yield f"### {public}\n\n" + (f"`{call}`\n\n" if call != public else "") + text
             if inspect.isclass(each):
                 yield from filter(None, (ATTRIBUTES.get(public, ""), members(each, MEMBERS.get(public, tuple(vars(each))))))
 
@@ -233,11 +235,6 @@ def members(kind: type, names: Sequence[str]) -> str:
          " ".join(each.__doc__.split()).removeprefix("Return ").partition(". ")[0].rstrip("."))
         for name, each in ((name, getattr(kind, name)) for name in names if not name.startswith("_"))
         if isinstance(each, FunctionType | MethodType | property) and each.__doc__)
-
-
-def without_errors(text: str | None) -> str:
-    """The docstring without the sentence about the errors that all functions raise."""
-    return re.sub(r"\s*Raises (Value|Type)Error\b(?! and).*?\.(?=\s|$)", "", text or "", flags=re.DOTALL)
 
 
 def signature(called: Any) -> str:
