@@ -232,7 +232,7 @@ def members(kind: type, names: Sequence[str]) -> str:
     """A list of the methods and properties of a class that have a docstring, with its first sentence."""
     return items(
         (f"`{signature(each) if callable(each) else name}`",
-         " ".join(each.__doc__.split()).removeprefix("Return ").partition(". ")[0].rstrip("."))
+         re.sub(r"^Return (?!to )", "", " ".join(each.__doc__.split()).partition(". ")[0].rstrip(".")))
         for name, each in ((name, getattr(kind, name)) for name in names if not name.startswith("_"))
         if isinstance(each, FunctionType | MethodType | property) and each.__doc__)
 
