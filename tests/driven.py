@@ -122,7 +122,8 @@ class Driven:
 
     def follow(self) -> None:
         """Go on in the configuration that was opened."""
-        self.loop = self.loop.next_loop()
+        assert self.loop.opened
+        self.loop.change_over(self.loop.opened)
         self.program = self.loop.program
         self.frames()
 

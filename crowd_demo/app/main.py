@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, NoReturn
-from weakref import WeakSet
 
 import pygame
 
@@ -32,13 +31,12 @@ from crowd_demo.host.shutdown import (
     signals_to,
 )
 from crowd_demo.host.streams import STDOUT, OutputError
-from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
+from crowd_demo.host.system import Worker, eager_threads, seconds_since_start
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
-    from crowd_demo.app.crowd.technique_controls import Switcher
-    from crowd_demo.app.loop import Loop, Opening
+    from crowd_demo.app.loop import Loop
     from crowd_demo.app.program import Program
     from crowd_demo.app.trace import Trace
     from crowd_demo.host.recording.recording import Player
@@ -67,7 +65,7 @@ def run(config: Config, options: RunOptions) -> int:
             if isinstance(error, SaveError):  # about a saved crowd or a recording: found once there is a simulation
                 print(error, file=sys.stderr)
                 return session.leave(USAGE_ERROR)
-            session.finish_compiling()
+            session.close(FAILED, LAST_KERNEL_S)  # so that the interpreter can exit cleanly
             raise
 
 
@@ -81,7 +79,6 @@ class Session:
         self.preferences = Preferences(None if options.headless else user_file())
         self.worker = Worker()
         self.loop: Loop | None = None
-        self.compiling: WeakSet[Switcher | Opening] = WeakSet()  # whose threads may be inside the compiler: they keep it
         self.player: Player | None = None
         self.record_failed = False
         self.trace: Trace | None = None
@@ -120,9 +117,7 @@ class Session:
             program.sim.profile = TracedProfile(self.trace)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
-        self.loop = Loop(program, self.options, self.worker)
-        if self.options.render:
-            self.loop.events.waiting = self.keys
+        self.loop = Loop(program, self.options, self.worker, self.keys)
         if self.options.is_interactive and not self.options.tour:
             program.show_caption()
         program.techniques.follow(loaded.follow)
@@ -135,15 +130,10 @@ class Session:
         return {"import": loaded.import_s, "compile": loaded.compile_s}
 
     def _play(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """Run the loop to its end, then those of the configurations that were opened; write the outputs."""
+        """Run the loop to its end, and write the outputs."""
         loop.frame()
         startup_s["first_frame"] = seconds_since_start()
         loop.run()
-        while loop.opened and loop.frames_left and not self.quitting.asked:
-            self._leave_compiling(loop)
-            loop = self.loop = loop.next_loop()
-            free_cycles()
-            loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
         code = self._write_files(loop, startup_s)
@@ -163,10 +153,8 @@ class Session:
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
-        code = self.quitting.code or self._end_trace(code)
-        self.preferences.save()
-        self._leave_compiling(self.loop)
-        if self.worker.busy or any(thread.busy for thread in self.compiling):
+        code = self.close(self.quitting.code or code)
+        if self.worker.busy or (self.loop and any(thread.busy for thread in self.loop.compiling)):
             end_process(code)
         close_window()
         return code
@@ -179,26 +167,25 @@ class Session:
             recording = self.loop.program.crowd.recording if self.loop else None
             if files:
                 wait((self.worker.submit(lambda: files.finish(LOST_S)),), timeout=LOST_S)
-            self._end_trace(NO_DISPLAY)
+            if self.trace:
+                self.trace.close()
             where = f", the run is recorded in {recording.path.absolute()}" if recording else ""
             print(f"crowd-demo: the display was lost{where}", file=sys.stderr)
             self._left("without a display", NO_DISPLAY)
         finally:
             end_process(NO_DISPLAY)
 
-    def finish_compiling(self) -> None:
-        """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
-        self.preferences.save()
-        self._end_trace(FAILED)
-        self._leave_compiling(self.loop, LAST_KERNEL_S)
+    def close(self, code: int, timeout_s: float = 0.0) -> int:
+        """Save the preferences, end the trace, and stop compiling: wait at most so long for each thread.
 
-    def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
-        """Stop the compiling that a loop has begun; wait at most so long for each thread."""
-        if loop:
-            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *loop.openings]
-            for thread in threads:
-                thread.close(timeout_s)
-            self.compiling.update(threads)
+        Return the code, or 1 if the trace is not whole.
+        """
+        self.preferences.save()
+        for thread in list(self.loop.compiling) if self.loop else ():
+            thread.close(timeout_s)
+        if self.trace:
+            self.trace.close()
+        return code or (FAILED if self.trace and self.trace.error else OK)
 
     def _load(self) -> Loaded | None:
         progress = LoadingProgress()
@@ -224,12 +211,6 @@ class Session:
                 loaded.scene.sim = sim
             loaded = loaded._replace(sim=sim)
         return loaded
-
-    def _end_trace(self, code: int) -> int:
-        """End the trace; return the code, or 1 if the trace is not whole."""
-        if self.trace:
-            self.trace.close()
-        return code or (FAILED if self.trace and self.trace.error else OK)
 
     def _left(self, when: str, code: int) -> int:
         """Report which outputs are missing; return the code, or 0 if there was to be none."""
@@ -257,7 +238,7 @@ class Session:
                     save_picture(screen(), path)
                 else:
                     interrupted = self.quitting.interrupted
-                    content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+                    content = report(loop.program.config, loop.program.sim, loop.recorder, startup_s, interrupted)
                     if self.player:
                         content["replay"] = self.player.report()
                     if outcome := loop.program.outcome:

@@ -35,9 +35,8 @@ REST_S = 0.35  # how long the cursor must rest before there is a tooltip
 class WindowEvents:
     """`waiting` are the events that were kept. Was a key `pressed` before this frame whose answer is not on the screen yet?"""
 
-    def __init__(self, program: Program) -> None:
-        self.waiting: list[pygame.Event] = []
-        self.pressed = False
+    def __init__(self, program: Program, waiting: list[pygame.Event]) -> None:
+        self.waiting, self.pressed = waiting, False
         self.keys, self.mouse = KeyInput(program.keymap, program.act, self._press), Mouse(program)
         self._program = program
         self._read_at = time.perf_counter()  # the last reading
@@ -46,7 +45,8 @@ class WindowEvents:
     def read(self, elapsed_s: float) -> None:
         """Carry out what the events of this frame ask for, so long after the last one."""
         program = self._program
-        events, self.waiting = [*self.waiting, *pygame.event.get()], []
+        events = [*self.waiting, *pygame.event.get()]
+        self.waiting.clear()
         program.pointer.in_window = pygame.mouse.get_focused()
         self.pressed = any(event.type == pygame.KEYDOWN for event in events)
         for event in events:
