@@ -91,19 +91,20 @@ class WindowEvents:
         self._listen()
         if event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
             self._program.caption.show(None)
-        if event.type == pygame.QUIT:
-            self._program.close_window()
-        elif event.type == pygame.KEYDOWN:
-            self.keys.down(event)
-        elif event.type == pygame.KEYUP:
-            self.keys.up(event)
-        elif event.type == pygame.KEYMAPCHANGED:
-            self._program.keymap.follow_layout()
-        elif event.type == pygame.WINDOWFOCUSLOST:
-            self.keys.release_all()
-            self.mouse.release_all()
-        else:
-            self.mouse.read(event)
+        match event.type:
+            case pygame.QUIT:
+                self._program.close_window()
+            case pygame.KEYDOWN:
+                self.keys.down(event)
+            case pygame.KEYUP:
+                self.keys.up(event)
+            case pygame.KEYMAPCHANGED:
+                self._program.keymap.follow_layout()
+            case pygame.WINDOWFOCUSLOST:
+                self.keys.release_all()
+                self.mouse.release_all()
+            case _:
+                self.mouse.read(event)
 
     def _listen(self) -> None:
         program = self._program
@@ -140,15 +141,16 @@ class Mouse:
 
     def read(self, event: pygame.Event) -> None:
         self._is_inside = event.type != pygame.WINDOWLEAVE and (self._is_inside or event.type == pygame.MOUSEMOTION)
-        if event.type == pygame.MOUSEWHEEL:
-            self._wheel(getattr(event, "precise_y", event.y))
-        elif event.type == pygame.MOUSEMOTION:
-            self._move(*event.pos)
-        elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
-            self._pointer.at = event.pos
-            self._button(event.button, event.type == pygame.MOUSEBUTTONDOWN)
-        elif event.type == pygame.WINDOWLEAVE:
-            self._hovered = None
+        match event.type:
+            case pygame.MOUSEWHEEL:
+                self._wheel(getattr(event, "precise_y", event.y))
+            case pygame.MOUSEMOTION:
+                self._move(*event.pos)
+            case pygame.MOUSEBUTTONDOWN | pygame.MOUSEBUTTONUP:
+                self._pointer.at = event.pos
+                self._button(event.button, event.type == pygame.MOUSEBUTTONDOWN)
+            case pygame.WINDOWLEAVE:
+                self._hovered = None
 
     def release_all(self) -> None:
         self._dragging.clear()
@@ -156,13 +158,16 @@ class Mouse:
 
     def moves_view(self, event: pygame.Event) -> bool:
         """Return whether an event only pans or zooms."""
-        if event.type == pygame.MOUSEWHEEL:
-            with_ctrl = pygame.key.get_mods() & pygame.KMOD_CTRL
-            return not with_ctrl and not self._program.dialogs.top and self._target() is None
-        if event.type == pygame.MOUSEMOTION and self._pressed:
-            return self._held is None and not self._is_stroke and not self._corner
-        is_button = event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
-        return bool(self._dragging) if event.type == pygame.MOUSEMOTION else is_button and event.button in DRAG_BUTTONS
+        match event.type:
+            case pygame.MOUSEWHEEL:
+                with_ctrl = pygame.key.get_mods() & pygame.KMOD_CTRL
+                return not with_ctrl and not self._program.dialogs.top and self._target() is None
+            case pygame.MOUSEMOTION:
+                on_ground = self._held is None and not self._is_stroke and not self._corner
+                return on_ground if self._pressed else bool(self._dragging)
+            case pygame.MOUSEBUTTONDOWN | pygame.MOUSEBUTTONUP:
+                return event.button in DRAG_BUTTONS
+        return False
 
     @property
     def is_on_picture(self) -> bool:
@@ -177,9 +182,8 @@ class Mouse:
 
     @property
     def resting_on(self) -> Hovered | None:
-        if self._hovered and time.monotonic() - self._hovered[1] >= REST_S:
-            return self._hovered[0]
-        return None
+        is_resting = self._hovered and time.monotonic() - self._hovered[1] >= REST_S
+        return self._hovered[0] if self._hovered and is_resting else None
 
     def _target(self) -> Target | None:
         """What is drawn at the cursor: a part of the HUD, the line between two crowds, or nothing."""
@@ -238,8 +242,6 @@ class Mouse:
                 program.split.next_value()
             case Target("number", "agents"):
                 program.act("agents")
-            case Target("technique", path):
-                program.act(path)
             case Target("value" | "number", path):
                 program.techniques.touched = path
                 program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
@@ -251,7 +253,7 @@ class Mouse:
                 program.panels.unfold(name)
             case Target("graph"):
                 program.panels.fit_graph()
-            case Target("action" | "tool", action):
+            case Target("technique" | "action" | "tool", action):
                 program.act(action)
             case Target("card" | "why"):
                 program.act("card")
@@ -291,6 +293,7 @@ class Mouse:
 
     def _drag(self, dx: float, dy: float) -> None:
         program, held = self._program, self._held
+        pace = FINER if pygame.key.get_mods() & pygame.KMOD_SHIFT else FINE
         if self._is_stroke:
             program.tools.move(*self._pointer.at)
         elif self._corner:
@@ -301,7 +304,7 @@ class Mouse:
         elif held.kind == "line":
             program.split.move(self._pointer.at[0])
         elif held.kind == "number":
-            self._dragged += dx * (FINER / FINE if self._is_finer else 1)
+            self._dragged += dx * (pace / FINE)
             if steps := int(self._dragged / NOTCH_PX):
                 self._dragged -= steps * NOTCH_PX
                 if held.name == RIGHT:
@@ -311,12 +314,8 @@ class Mouse:
                 else:
                     program.techniques.drag_number(held.name, steps)
         else:
-            self._slid_to += dx * (FINER if self._is_finer else FINE)
+            self._slid_to += dx * pace
             self._follow()
-
-    @property
-    def _is_finer(self) -> bool:
-        return bool(pygame.key.get_mods() & pygame.KMOD_SHIFT)
 
     def _follow(self) -> None:
         """Let the timeline, the minimap, the guess of a tour or a slider follow the cursor."""
