@@ -264,14 +264,11 @@ class ScenarioFiles:
         self._crowd, self._dialogs, self._keymap, self._notices = crowd, dialogs, keymap, notices
         self._on_screen = on_screen
         self._opened = Path(opened or "crowd").stem
-        self._written: dict[Path, tuple[Action, ...]] = {}  # by the name of the YAML file: what was built
+        self.written: dict[Path, tuple[Action, ...]] = {}  # by the name of the YAML file: what was built
         self._given_up: tuple[Action, ...] = ()
         self._question: Question | None = None
         self._typing: TextDialog | None = None
         self._confirmed = ""  # the name whose files may be replaced
-
-    def take_over(self, left: ScenarioFiles) -> None:
-        self._written = left._written
 
     # --- what would be lost ------------------------------------------------------------------------------------------
 
@@ -324,7 +321,7 @@ class ScenarioFiles:
     def _offered(self) -> str:
         """The file of this run that was written last, if it is the scenario that is shown; or else a free name."""
         name = re.sub("[^A-Za-z0-9_-]+|-[0-9]+$", "", self._opened).lstrip("-_")[:MAX_TYPED - 5] or "crowd"
-        if self._written and re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", (last := list(self._written)[-1]).stem):
+        if self.written and re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", (last := list(self.written)[-1]).stem):
             return last.stem
         number = 1
         while any(os.path.lexists(path) for path in files_of(f"{name}-{number}")):
@@ -342,7 +339,7 @@ class ScenarioFiles:
             FOLDER.mkdir(exist_ok=True)
         if why := next(filter(None, map(why_unwritable, paths)), None):
             raise ValueError(why)
-        foreign = [] if paths[0] in self._written else [path for path in paths if os.path.lexists(path)]
+        foreign = [] if paths[0] in self.written else [path for path in paths if os.path.lexists(path)]
         if foreign and self._confirmed != name:
             self._confirmed = name
             raise ValueError(f"{foreign[0]} exists: Enter again replaces it")
@@ -359,8 +356,8 @@ class ScenarioFiles:
         except (OSError, ValueError) as error:
             self._notices.add(f"cannot save {path}: {reason(error)}", "scenario file", LONG_S)
             return
-        self._written.pop(path, None)
-        self._written[path] = edits
+        self.written.pop(path, None)
+        self.written[path] = edits
         crowd.kept_edits.append(edits)
         names = " and ".join(map(str, sorted(files, reverse=True)))
         how = f"{self._keymap.key('scenarios')} or crowd-demo --config {path.as_posix()}"
@@ -382,7 +379,7 @@ class ScenarioFiles:
         """Return what is shown, and the file that contains all edits; without one, the opened file and a warning."""
         if not (edits := self._crowd.edits):
             return shown, name
-        for path, held in self._written.items():
+        for path, held in self.written.items():
             if held == edits:
                 try:
                     read = load_config(path)

@@ -31,7 +31,7 @@ from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import blit_scaled, save_picture, screen, set_mode
+from crowd_demo.app.screen.window import blit_scaled, save_picture, screen
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config
@@ -193,7 +193,7 @@ class Loop:
             self.program.techniques.switch_to_compiled()
         if self.program.numbers.dragged:
             self.program.numbers.offer()
-        self.presenter.fit_window()
+        self.presenter.follow_size()
 
     def _open_next(self) -> None:
         """Start loading the configuration that the user has chosen, and show its progress."""
@@ -332,7 +332,6 @@ class Presenter:
     def __init__(self, program: Program) -> None:
         self.program = program
         program.resize(screen().get_size())  # which a window manager may have chosen
-        self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self.is_drawn = False  # whether the window has this frame's picture, and nothing over it
         self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
@@ -409,18 +408,11 @@ class Presenter:
         except OSError as error:
             self.program.notices.add(f"cannot save {path}: {reason(error)}")
 
-    def fit_window(self) -> None:
-        """Change to full screen or back, if that was requested, and follow the size of the window."""
-        program = self.program
-        if program.fullscreen != self._fullscreen:
-            self._fullscreen = program.fullscreen
-            program.resize(set_mode(program.window, self._fullscreen).get_size())
-        self.follow_size()
-
     def follow_size(self) -> None:
+        """Follow the size of the window; outside full screen it is a preference."""
         program, size, before = self.program, screen().get_size(), self.program.camera.size
         program.resize(size)
-        if size != before and not self._fullscreen:
+        if size != before and not program.fullscreen:
             program.window = program.window.model_copy(update={"width": size[0], "height": size[1]})
             program.preferences.change(size=size)
 

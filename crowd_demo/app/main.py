@@ -14,7 +14,7 @@ import pygame
 
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import print_progress, show_progress
+from crowd_demo.app.screen.notices import show_progress
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.model import Config
@@ -30,17 +30,17 @@ from crowd_demo.host.shutdown import (
     say_not_written,
     signals_to,
 )
-from crowd_demo.host.streams import STDOUT, OutputError
+from crowd_demo.host.streams import STDOUT, OutputError, ProgressLine
 from crowd_demo.host.system import Worker, eager_threads, seconds_since_start
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from crowd_demo.app.loop import Loop
-    from crowd_demo.app.program import Program
     from crowd_demo.app.trace import Trace
     from crowd_demo.host.recording.recording import Player
 
+PRINT_EVERY_S = 0.2  # of the progress of loading, without a window
 WRITE_S = 5.0  # how long report and picture may take after a request to quit: the hash of a large crowd takes seconds
 LOST_S = 3.0  # how long the end of the recording may take once the display is lost
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
@@ -130,26 +130,22 @@ class Session:
         return {"import": loaded.import_s, "compile": loaded.compile_s}
 
     def _play(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """Run the loop to its end, and write the outputs."""
+        """Run the loop to its end, write the outputs, and say how a replay went or what came of a scenario."""
         loop.frame()
         startup_s["first_frame"] = seconds_since_start()
         loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
         code = self._write_files(loop, startup_s)
-        return self._say_how_it_ended(loop.program) or code
-
-    def _say_how_it_ended(self, program: Program) -> int:
-        """Say how a replay went, what came of a scenario, and whether the recording was written; return an exit code."""
-        if self.player:
-            aside = self.options.report == STDOUT
-            print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        elif self.options.headless and self.options.report != STDOUT and (outcome := program.outcome):
+        program, player = loop.program, self.player
+        is_aside = self.options.report == STDOUT
+        if player:
+            print(player.verdict(program.sim.tick), file=sys.stderr if is_aside or player.parted else sys.stdout)
+        elif self.options.headless and not is_aside and (outcome := program.outcome):
             print(*outcome.lines, sep="\n")
-        broken = program.files.broken
-        if broken:
+        if broken := program.files.broken:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
-        return FAILED if (self.player and self.player.parted) or self.record_failed or broken else OK
+        return FAILED if (player and player.parted) or self.record_failed or broken else code
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
@@ -192,7 +188,9 @@ class Session:
         job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():
             if self.options.headless:
-                print_progress(job, progress, self.quitting)
+                with ProgressLine("crowd-demo") as line:
+                    while not self.quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
+                        line.show(progress)
             else:
                 self.keys = show_progress(job, progress, Keymap(self.config.keys), self.quitting, self.options.config_name)
         return None if self.quitting.asked else job.result()

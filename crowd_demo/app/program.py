@@ -34,7 +34,7 @@ from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.notices import Notices, ShownCaption, caption_of
 from crowd_demo.app.screen.preferences import Preferences
-from crowd_demo.app.screen.window import Pointer
+from crowd_demo.app.screen.window import Pointer, set_mode
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.seeing.view_controls import CameraControls, Inspector, Overlays
 from crowd_demo.app.tours.tour import WINDOW, Guide
@@ -118,7 +118,7 @@ class Program:
         """Take over window, panels, notices and tour of the program that is previous. Its recording ends."""
         self.files.take_over(previous.files)
         self.answers.runs = previous.answers.runs
-        self.scenario_files.take_over(previous.scenario_files)
+        self.scenario_files.written = previous.scenario_files.written
         if previous.guide.tour:  # one that is over would keep the program in which it ended
             self.guide = previous.guide
         self.panels.now, self.timeline_shown = previous.panels.now, previous.timeline_shown
@@ -169,6 +169,10 @@ class Program:
 
     def toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
+
+    def toggle_fullscreen(self) -> None:
+        self.fullscreen = not self.fullscreen
+        self.resize(set_mode(self.window, self.fullscreen).get_size())
 
     def show_caption(self) -> None:
         self.caption.show(caption_of(self.config_name, self.keymap))

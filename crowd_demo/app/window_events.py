@@ -288,8 +288,12 @@ class Mouse:
             self._drag(dx, dy)
         elif self._dragging:
             self._program.camera.pan(-dx, -dy)
-        else:
-            self._hover()
+        elif (target := self._target()) is None:
+            self._hovered = None
+        elif self._hovered is None or self._hovered[0].target != target:
+            self._hovered = Hovered(target, self._pointer.at), time.monotonic()
+            if dialog := self._program.dialogs.top:
+                dialog.hover(target)
 
     def _drag(self, dx: float, dy: float) -> None:
         program, held = self._program, self._held
@@ -336,12 +340,3 @@ class Mouse:
             program.guide.tour.guess_at(share)
         elif held.kind == SLIDER:
             program.numbers.drag(held.name, share)
-
-    def _hover(self) -> None:
-        target, dialog = self._target(), self._program.dialogs.top
-        if target is None:
-            self._hovered = None
-        elif self._hovered is None or self._hovered[0].target != target:
-            self._hovered = Hovered(target, self._pointer.at), time.monotonic()
-            if dialog:
-                dialog.hover(target)

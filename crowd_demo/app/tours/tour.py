@@ -88,7 +88,6 @@ class TourPlayer:
         self._since = Since(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
-        self._count = 0  # of them
         self._told_state: object = None  # the crowd when the numbers of this page were measured
         self._told_view: object = None  # the view at that time
         self._values: Mapping[str, Value] = {}  # of the techniques of this step, before it
@@ -267,15 +266,14 @@ class TourPlayer:
         return self._is_measured or not (self.page.numbers or (self.step.mark and self.page.kind != "bet"))
 
     def _wait(self) -> None:
-        self._state, self._count = None, 0
+        self._state = None
 
     def _counted(self) -> int:
         """Frames since the one in which anything that matters was changed, by the tour or by the user."""
         sim, state = self.program.crowd.sim, self._crowd_state
         if state != self._state:
             self._state, self._since, self._since_s = state, Since(sim.profile.frames, sim.profile.steps), time.monotonic()
-        self._count = sim.profile.frames - self._since.frames
-        return self._count
+        return sim.profile.frames - self._since.frames
 
     def _is_enough(self) -> bool:
         """Return whether enough frames were measured, and all numbers that the page needs, or a while has passed."""
@@ -395,8 +393,9 @@ class TourPlayer:
             return f"{switcher.job.text} ..."
         if self._is_complete:
             return ""
-        counted = self._count // COUNTED_BY * COUNTED_BY
-        return f"measuring ... {min(counted, self.step.wait)} of {self.step.wait}" + ", then on" * self._hurried
+        counted = self.program.crowd.sim.profile.frames - self._since.frames if self._state else 0
+        counted = min(counted // COUNTED_BY * COUNTED_BY, self.step.wait)
+        return f"measuring ... {counted} of {self.step.wait}" + ", then on" * self._hurried
 
 
 class Guide:
