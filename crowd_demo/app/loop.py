@@ -27,7 +27,6 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
@@ -41,12 +40,8 @@ from crowd_demo.host.compiling.compilers import Compilers, helpers_that_fit, to_
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, build, building
 from crowd_demo.host.report import COLLECT_EVERY, Recorder
 from crowd_demo.host.system import Worker, collect_young, compiling_beside_frames, free_cycles, in_thread
-from crowd_demo.measure.proof import DrawnView
 from crowd_demo.registry.texts import reason
-from crowd_demo.render.hud.navigation import label
-from crowd_demo.render.hud.sections import NUMBERS
-from crowd_demo.render.hud.status import Hovered, MinimapView, Status
-from crowd_demo.render.hud.text_panels import RAW
+from crowd_demo.render.hud.status import Hovered
 
 HEADLESS_FRAMES = 600
 LONGEST_S = 3600.0  # of the crowd's time: so long a run without a window waits for the event that ends it
@@ -244,7 +239,7 @@ class Loop:
                     program.crowd.meters.read(program.sim)
             if program.cards.on and program.running:
                 with self._drawing:  # the camera stays where it is
-                    program.cards.work(moment_of(program, alpha))
+                    program.cards.work(program.moment(alpha))
 
     def _stand_still(self) -> None:
         """Let the experiment go on over a still picture of the crowd. The profile leaves out such a frame."""
@@ -393,7 +388,7 @@ class Presenter:
     def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
         program = self.program
         program.collect_news()
-        status = status_of(program, hovered, notices)
+        status = program.status(hovered, notices)
         if self._is_first:
             status = status._replace(panels=status.panels._replace(hud="off"), past=None, caption=None)
         program.hud.draw(screen(), program.sim, status, time.perf_counter())
@@ -419,48 +414,6 @@ class Presenter:
     def set_title(self, what: str = "") -> None:
         title = self.program.window.title
         pygame.display.set_caption(f"{title} - {what}" if what else title)
-
-
-def status_of(program: Program, hovered: Hovered | None = None, more_notices: Sequence[str] = ()) -> Status:
-    """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
-    crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
-    notices, past = program.notices.present() if program.notices.shown else [], crowd.past()
-    has_timeline, top = program.has_timeline, program.dialogs.top if program.dialogs.stack else None
-    if crowd.in_past and not has_timeline:
-        notices.append(label(past))
-    return Status(
-        paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
-        answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
-        pending=techniques.switcher.pending, notices=[*notices, *more_notices],
-        jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
-        pointer=program.pointer.at if program.pointer.in_window else None,
-        readings=program.cards.readings, touched=techniques.touched, steps_per_s=crowd.rate.per_s,
-        real_speed=None if crowd.paused or crowd.unpaced else crowd.rate.real_speed(crowd.speed, crowd.sim.dt),
-        tick=crowd.sim.tick, time_s=crowd.sim.tick * crowd.sim.dt,
-        past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
-        view=top.view() if top else None, hovered=hovered, measured=program.measured,
-        numbers=program.numbers.rows() if NUMBERS in panels.opened else (),
-        tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
-        card=program.cards.card() if program.cards.trial else None,
-        legend_items=program.overlays.legend_items,
-        legend=scene.legend() if scene else None,
-        inspection=found._replace(is_open=RAW in panels.opened) if (found := program.inspector.found) else None,
-        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
-        if scene and program.minimap_shown else None,
-        halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
-        brush=program.tools.brush() if program.pointer.on_ground and not top else None,
-        rings=program.tools.rings() if program.sim.forces.present else (),
-        flow=program.tools.flow() if program.sim.counts.has_line else None)
-
-
-def moment_of(program: Program, alpha: float) -> Moment:
-    """Return what the cards have to know at the end of a frame's computation; `alpha` is the part of a step that is drawn."""
-    camera, crowd, scene, frozen = program.camera, program.crowd, program.crowd.scene, program.overlays.frozen
-    view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
-                frozen, crowd.speed, crowd.paused)
-    view = DrawnView(scene, camera, frozen, alpha) if scene else None
-    return Moment(program.sim, view, view_key, crowd.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
-                  program.techniques.deferred)
 
 
 # --- opening another configuration -----------------------------------------------------------------------------------
