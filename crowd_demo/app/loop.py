@@ -330,7 +330,6 @@ class Presenter:
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self.is_drawn = False  # whether the window has this frame's picture, and nothing over it
         self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
-        self._is_first = True  # is the first frame still to come? Until then there are no panels
         self.set_title()
 
     @property
@@ -345,7 +344,7 @@ class Presenter:
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if that was requested, and show it."""
-        profile, self._is_first = self.program.sim.profile, False
+        profile = self.program.sim.profile
         with profile.stage("hud"):
             if self.is_drawn:
                 self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
@@ -364,7 +363,8 @@ class Presenter:
         """While a step takes long, show over the last picture what changes at once, and which keys come next."""
         self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
         self._draw_picture()
-        self._draw_hud(None, [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else [])
+        queued = [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else []
+        self._draw_hud(None, queued, with_panels=self.program.sim.profile.frames > 0)
         self.program.hud.draw_message()
         pygame.display.flip()
 
@@ -385,11 +385,11 @@ class Presenter:
             blit_scaled(screen(), picture, *camera.world_to_screen(view.left, view.top), factor)
         self._shown = camera.view_rect()
 
-    def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
+    def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = (), with_panels: bool = True) -> None:
         program = self.program
         program.collect_news()
         status = program.status(hovered, notices)
-        if self._is_first:
+        if not with_panels:
             status = status._replace(panels=status.panels._replace(hud="off"), past=None, caption=None)
         program.hud.draw(screen(), program.sim, status, time.perf_counter())
 

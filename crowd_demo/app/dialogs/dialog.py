@@ -424,11 +424,9 @@ class Experiments:
     # --- going on ----------------------------------------------------------------------------------------------------
 
     def advance(self, worker: Worker) -> None:
-        dialog = self.dialog
-        if dialog is None:
-            return
-        dialog.advance(worker)
-        if dialog.over:
+        if dialog := self.dialog:
+            dialog.advance(worker)
+        if dialog and dialog.over:
             self.dialog = None
             dialog.ended()
             self._measured.update(dialog.results)
