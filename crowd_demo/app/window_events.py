@@ -8,12 +8,15 @@ one; then to a tour; then to the picture.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from functools import partial
 
 import pygame
 
-from crowd_demo.app.key_input import KeyInput
 from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
+from crowd_demo.config.keys import ACTIONS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import ON_PANEL, Target, scale_for
 from crowd_demo.render.hud.navigation import tick_at
@@ -23,6 +26,11 @@ from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import BET, LEGEND
 from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER
 
+PAN_PX_PER_S = 900.0
+REPEAT_AFTER_S = 0.35
+THROUGH_DIALOG = ("up", "down", "page up", "page down", "home", "end")  # keys that go through a list and choose nothing
+DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
+DIALOG_EVERY_S = 0.06
 ZOOM_STEP = 1.15
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
 STILL_PX = 4.0  # a press that moves no farther is a click
@@ -37,7 +45,7 @@ class WindowEvents:
 
     def __init__(self, program: Program, waiting: list[pygame.Event]) -> None:
         self.waiting, self.pressed = waiting, False
-        self.keys, self.mouse = KeyInput(program.keymap, program.act, self._press), Mouse(program)
+        self.keys, self.mouse = Keyboard(program), Mouse(program)
         self._program = program
         self._read_at = time.perf_counter()  # the last reading
         self._moved_s = 0.0  # of the next frame's time, for which the view has moved already
@@ -79,7 +87,7 @@ class WindowEvents:
 
     def _is_for_now(self, event: pygame.Event) -> bool:
         """Return whether it quits, moves along the timeline, or concerns the window alone and none before it waits."""
-        self._listen()
+        self.keys.listen()
         is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
         if is_scrubbing or self._program.keymap.quits(event):
             return True
@@ -88,7 +96,7 @@ class WindowEvents:
         return in_turn and (event.type == pygame.KEYUP or is_for_now)
 
     def _read(self, event: pygame.Event) -> None:
-        self._listen()
+        self.keys.listen()
         if event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
             self._program.caption.show(None)
         match event.type:
@@ -106,15 +114,102 @@ class WindowEvents:
             case _:
                 self.mouse.read(event)
 
-    def _listen(self) -> None:
+
+@dataclass
+class _Held:
+    """The repeated action of a held key; `left_s` is None in the frame in which it was pressed."""
+
+    do: Callable[[], object]
+    every_s: float
+    left_s: float | None = None
+
+    def is_due(self, elapsed_s: float) -> bool:
+        """Let time pass; return whether to repeat now."""
+        again = self.left_s is not None and self.left_s <= elapsed_s
+        self.left_s = self.every_s if again else REPEAT_AFTER_S if self.left_s is None else self.left_s - elapsed_s
+        return again
+
+
+class Keyboard:
+    """Does what keys are bound to, once and while they are held. A dialog that is open gets them first, or else a tour.
+
+    Which keys are held is known from events alone, not from `pygame.key.get_pressed`, so a test can post events.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program, self._keymap = program, program.keymap
+        self._panning: dict[int, tuple[int, int]] = {}  # directions, by key
+        self._repeating: dict[int, _Held] = {}
+        self._dialog_open = False
+        self._wanted: Set[str] = frozenset()
+
+    def listen(self) -> None:
+        """See before each event whether a dialog gets all keys, and which ones a tour wants.
+
+        When a dialog opens or closes, keys that are held are as if they were released.
+        """
         program = self._program
         is_open = bool(program.dialogs.stack and program.dialogs.top)
-        self.keys.listen(is_open, program.guide.wanted if program.guide.latest else frozenset())
+        if is_open != self._dialog_open:
+            self.release_all()
+        self._dialog_open, self._wanted = is_open, program.guide.wanted if program.guide.latest else frozenset()
 
-    def _press(self, key: str, shift: bool) -> bool:
-        """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
-        program = self._program
-        return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key)
+    def down(self, event: pygame.Event) -> None:
+        action, shifted = self._keymap.action(event)
+        name, modifiers = self._keymap.dialog_name(event), getattr(event, "mod", 0)
+        if action and self._dialog_open and not ACTIONS[action].over_dialog:
+            action = ""
+        if (self._dialog_open or name in self._wanted) and not modifiers & pygame.KMOD_CTRL:
+            offer = partial(self._offer, name, bool(modifiers & pygame.KMOD_SHIFT), action, shifted)
+            if self._dialog_open and name in DIALOG_REPEATS:
+                self._repeating[_key(event)] = _Held(offer, DIALOG_EVERY_S)
+            offer()
+        elif action and any(ACTIONS[action].pans):
+            self._panning[_key(event)] = ACTIONS[action].pans
+        elif action:
+            if every_s := ACTIONS[action].repeats_s:
+                self._repeating[_key(event)] = _Held(partial(self._program.act, action, False), every_s)
+            self._program.act(action, shifted)
+
+    def up(self, event: pygame.Event) -> None:
+        self._panning.pop(_key(event), None)
+        self._repeating.pop(_key(event), None)
+
+    def release_all(self) -> None:
+        self._panning.clear()
+        self._repeating.clear()
+
+    def repeat(self, elapsed_s: float) -> None:
+        """Repeat what is due after `elapsed_s` seconds, each at most once a call, so none pile up."""
+        for key in tuple(self._repeating.values()):
+            if key.is_due(elapsed_s):
+                key.do()
+
+    def pan(self, elapsed_s: float) -> tuple[float, float]:
+        """Return pixels to pan by after `elapsed_s` seconds."""
+        directions = set(self._panning.values())
+        dx, dy = sum(x for x, _ in directions), sum(y for _, y in directions)
+        return dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s
+
+    def is_for_now(self, event: pygame.Event) -> bool:
+        """Return whether a key's action is one that is done at once, or the key goes through what is open."""
+        action, _ = self._keymap.action(event)
+        name = self._keymap.dialog_name(event)
+        if self._dialog_open or name in self._wanted:
+            return self._dialog_open and name in THROUGH_DIALOG
+        return action != "" and ACTIONS[action].at_once
+
+    def _offer(self, name: str, shift: bool, action: str, shifted: bool) -> None:
+        """Offer a key that has a name to the dialog or the tour; if it is not taken, do what it is bound to."""
+        dialogs, guide = self._program.dialogs, self._program.guide
+        is_taken = not name or (dialogs.press(name, shift) if dialogs.top else guide.press(name))
+        if not is_taken and action and not any(ACTIONS[action].pans):
+            self._program.act(action, shifted)
+
+
+def _key(event: pygame.Event) -> int:
+    """Which key it is, whatever it types: going up it may type something else than going down."""
+    return int(getattr(event, "scancode", 0) or event.key)
 
 
 class Mouse:
