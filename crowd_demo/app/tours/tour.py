@@ -158,7 +158,7 @@ class TourPlayer:
         self._keep(PageNumbers(before, last.now if repeats else None, told))
         if self.page.kind == "step":
             options = self.program.crowd.sim.optimizations
-            self._values = {path: options.get(path) for path in self._wanted}
+            self._values = {path: options.get(path) for path in self.step.do.techniques}
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
                 self.open(self.step.do.scenario)
@@ -243,17 +243,13 @@ class TourPlayer:
             if self._hurried:
                 self.next()
 
-    @property
-    def _wanted(self) -> Mapping[str, object]:
-        """The values that the present step gives to techniques, by path."""
-        return {path: value for name, value in self.step.do.settings.items() if (path := technique_of(name))}
-
     def _known_ms(self, card: Trial) -> float:
         """The time that the page before has told, if the card is only about what this page has switched."""
         before, _, told = self._numbers[self._number]
         old, new = card.switched
+        wanted = self.step.do.techniques
         of_page = self.step.do.model_fields_set == {"set"} and all(
-            (old[path], new[path]) == (self._values.get(path), self._wanted.get(path)) for path in new)
+            (old[path], new[path]) == (self._values.get(path), wanted.get(path)) for path in new)
         name = "draw_ms" if card.drawn else "step_ms"
         return before.get(name, math.nan) if of_page and name in told else math.nan
 
@@ -320,10 +316,9 @@ class TourPlayer:
     @property
     def _card(self) -> Trial | None:
         """The trial of what the present page has switched."""
-        done = self.tour.steps[self.page.settled].do.settings if self.page.settled >= 0 else {}
-        own = {path for name in done if (path := technique_of(name))}
+        own = self.tour.steps[self.page.settled].do.techniques if self.page.settled >= 0 else {}
         trial = self.program.cards.trial
-        return trial if trial and trial.frame >= self._requested_at and own.issuperset(trial.switched.new) else None
+        return trial if trial and trial.frame >= self._requested_at and own.keys() >= trial.switched.new.keys() else None
 
     def go_alone(self) -> None:
         """Play without keys and without guesses: print the page once its numbers are there, and go on."""
