@@ -54,7 +54,7 @@ class Visit:
             self.program.crowd.unpaced, self.program.cards.on = False, True
             self.loop.frame()
             if self.loop.opened:
-                self.loop = self.loop.next_loop()
+                self.loop.change_over(self.loop.opened)
                 self.program = self.loop.program
 
     def wait(self, seconds: float) -> None:
