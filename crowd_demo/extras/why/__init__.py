@@ -79,7 +79,7 @@ OBSERVED = {  # columns that agents read of their candidates, by the type of rul
     **dict.fromkeys(("HuntRules", "NearestHuntRules"), (*AT, "vx", "vy", "kind")),
     "PushRules": AT, "AnticipateRules": WALKER, "SlowDownRules": (*WALKER, "speed"), "CrateRules": (*AT, "half"),
     "ContactRules": (*AT, "state", "heading_x", "heading_y", "id")}
-MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2}  # columns that a move writes, by the same
+MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2, "Touched": 2}  # columns that a move writes, by the same
 NOT_MOVED = "next_update", "goal_visible"  # columns that a move does not read
 BOX = 4  # numbers of a node
 
@@ -140,6 +140,15 @@ def _interacted(of: SimpleNamespace) -> Traffic:
             3 * of.acting if of.rules in OBSERVED else math.nan)
 
 
+def _touched(of: SimpleNamespace) -> Traffic:
+    """The first pass reads where all agents are, others only those in listed pairs; more is read of those that overlap."""
+    first, overlapping = of.number == 0, np.flatnonzero(of.touched.count)
+    listed = np.unique(np.concatenate([lists[worker, :count] for worker, count in enumerate(of.pairs.count[:-1])
+                                       for lists in of.pairs[:2]]))
+    whose, count = (of.cells, of.count) if first else (listed, len(listed))
+    return [(whose, AT, count), (overlapping, of.observed[len(AT):], len(overlapping))], first * of.count, 0
+
+
 TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of its arguments and what `work_of` adds
     **dict.fromkeys(("find_cells", "find_z_cells"), lambda of: ([(of.every_slot, AT, of.count)], 0, of.count)),
     "link_cells": lambda of: ([(of.every_slot, AT, of.count)], 0, of.count + len(of.lists.head)),
@@ -154,9 +163,9 @@ TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of
     "count_squares": lambda of: ([], 0, 0),
     "move_rows": lambda of: ([], (1 + len(of.source)) * of.count, len(of.source) * of.count),
     **dict.fromkeys(("move_lanes", "move_scalar"), lambda of: (
-        [(of.every_slot, (*AT, *BESIDE) if of.rules == "Shifts" else of.moved, of.count)], 0,
+        [(of.every_slot, {"Shifts": (*AT, *BESIDE), "Touched": AT}.get(of.rules, of.moved), of.count)], 0,
         MOVED.get(of.rules, math.nan) * of.count)),
-    "touch_rows": lambda of: ([(of.cells, of.observed, of.count)], of.count, 2 * of.count),
+    "touch_rows": _touched,
     "take_snapshot": lambda of: ([(of.order[:of.count], of.observed, of.count)], of.count, 0),
     "interact_runs_lanes": lambda of: (
         [(of.runs.order[:of.count], ("next_update",), of.count)],
@@ -301,7 +310,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     due, tested, kept, tests, together = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)[2:]
     is_staggered = stage == "interaction" and sim.schedule.period > 1
     yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
-                 "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
+                 "Per agent that is due, in the first pass of contact. In sight a pair is a person and a goal.")
     code, name = (machine_code(kernels[0][0]), kernels[0][0].name) if kernels else (None, "its kernel")
     loop, samples, about = None, 0, "no loop" if code else "code not kept" if kernels else NOT_RUN
     try:
