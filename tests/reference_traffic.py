@@ -109,9 +109,9 @@ def touch(memory: Memory, order: Sequence[int], overlapping: Sequence[int]) -> N
     memory.end_kernel()
 
 
-def move_apart(memory: Memory, agents: int, shifts: Sequence[str] = ("shift_x", "shift_y")) -> None:
+def move_apart(memory: Memory, slots: Sequence[int], shifts: Sequence[str] = ("shift_x", "shift_y")) -> None:
     """The second kernel of contact."""
-    for slot in range(agents):
+    for slot in slots:
         for each in ("x", "y", *shifts):
             memory.read(each, slot)
         memory.write("x", slot)

@@ -387,13 +387,14 @@ def test_bytes_and_pairs_of_contact_are_those_of_a_reference(simd: bool) -> None
     overlap = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2 < np.float32(2 * sim.needs.body) ** 2
     touching = int(overlap.sum()) - len(slots)
     if simd:  # each pair is tested and added up once
-        reference_touch(memory, slots, np.flatnonzero(overlap.sum(axis=1) > 1).tolist())
-        move_apart(memory, len(slots), ())
+        overlapping = np.flatnonzero(overlap.sum(axis=1) > 1).tolist()
+        reference_touch(memory, slots, overlapping)
+        move_apart(memory, overlapping, ())
         touching //= 2
     else:
         interaction(memory, slots, [cell_of[slot] for slot in range(len(slots))], cells.columns, cells.reach, 6,
                     ("shift_x", "shift_y", "next_update"))
-        move_apart(memory, len(slots))
+        move_apart(memory, slots)
     stage, *_ = (each for each in sim.stages if each.name == "contact" and each.wanted(sim))
     works = list[Work]()
     for launch in stage.launches(sim):

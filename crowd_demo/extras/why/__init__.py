@@ -79,7 +79,7 @@ OBSERVED = {  # columns that agents read of their candidates, by the type of rul
     **dict.fromkeys(("HuntRules", "NearestHuntRules"), (*AT, "vx", "vy", "kind")),
     "PushRules": AT, "AnticipateRules": WALKER, "SlowDownRules": (*WALKER, "speed"), "CrateRules": (*AT, "half"),
     "ContactRules": (*AT, "state", "heading_x", "heading_y", "id")}
-MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2, "Touched": 2}  # columns that a move writes, by the same
+MOVED = {"FlockRules": 4, "NearestRules": 4, "WalkRules": 6, "Shifts": 2}  # columns that a move writes, by the same
 NOT_MOVED = "next_update", "goal_visible"  # columns that a move does not read
 BOX = 4  # numbers of a node
 
@@ -141,10 +141,10 @@ def _interacted(of: SimpleNamespace) -> Traffic:
 
 
 def _touched(of: SimpleNamespace) -> Traffic:
-    """The first pass reads where all agents are, others only those in listed pairs; more is read of those that overlap."""
-    first, overlapping = of.number == 0, np.flatnonzero(of.touched.count)
-    listed = np.unique(np.concatenate([lists[worker, :count] for worker, count in enumerate(of.pairs.count[:-1])
-                                       for lists in of.pairs[:2]]))
+    """The first pass reads where all agents are, others only those in pairs; more is read of those that overlap."""
+    first, overlapping = of.number == 0, of.touched.slots[:int(of.touched.agents[0])]
+    listed = np.unique(np.concatenate([slots[worker, :size] for worker, size in enumerate(of.pairs.sizes[:-1])
+                                       for slots in of.pairs[:2]]))
     whose, count = (of.cells, of.count) if first else (listed, len(listed))
     return [(whose, AT, count), (overlapping, of.observed[len(AT):], len(overlapping))], first * of.count, 0
 
@@ -163,9 +163,12 @@ TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of
     "count_squares": lambda of: ([], 0, 0),
     "move_rows": lambda of: ([], (1 + len(of.source)) * of.count, len(of.source) * of.count),
     **dict.fromkeys(("move_lanes", "move_scalar"), lambda of: (
-        [(of.every_slot, {"Shifts": (*AT, *BESIDE), "Touched": AT}.get(of.rules, of.moved), of.count)], 0,
+        [(of.every_slot, (*AT, *BESIDE) if of.rules == "Shifts" else of.moved, of.count)], 0,
         MOVED.get(of.rules, math.nan) * of.count)),
     "touch_rows": _touched,
+    "move_touched": lambda of: (
+        [(of.touched.slots[:int(of.touched.agents[0])], AT, of.touched.agents[0])], 0,
+        len(AT) * int(of.touched.agents[0])),
     "take_snapshot": lambda of: ([(of.order[:of.count], of.observed, of.count)], of.count, 0),
     "interact_runs_lanes": lambda of: (
         [(of.runs.order[:of.count], ("next_update",), of.count)],

@@ -63,7 +63,7 @@ class Blocks(NamedTuple):
 def blocks_of(cells: Cells, workers: int) -> Blocks:
     """Return blocks that so many workers can share evenly: of at most BLOCK rows, and smaller where it is crowded."""
     rows = _rows(cells.rows, workers)
-    start = cells.start[rows * cells.columns]
+    start = cells.start.take(rows * cells.columns)
     heavy = start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # a product might not fit into 32 bits
     if workers == 1 or not heavy.any():
         return Blocks(start, rows[:-1], rows[1:])
