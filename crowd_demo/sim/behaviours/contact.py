@@ -183,12 +183,12 @@ class Touched(NamedTuple):
     agents: Ints  # [1]: how many these are
 
 
-@device
+@formula
 def _write_positions(columns: PeopleColumns, order: Ints, first: int, last: int, positions: Ints) -> None:
     """Write the positions of 16 bits of order[first:last]."""
     for k in range(np.uintp(first), np.uintp(last), LANES):
         x, y = gather(columns.x, onward(order, k)), gather(columns.y, onward(order, k))
-        store(positions, k - np.uintp(first), halves(to_int(x * np.float32(STEPS)), to_int(y * np.float32(STEPS))))
+        store(positions, k - np.uintp(first), halves(to_int(x * STEPS), to_int(y * STEPS)))
 
 
 @device
