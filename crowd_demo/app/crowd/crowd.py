@@ -39,7 +39,7 @@ from crowd_demo.sim.actions import Action, Populate, Switch
 from crowd_demo.sim.edits import PaintWalls, PlaceLine, SetExit, SetGoal, lasting_edits
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.snapshot import Snapshot
+from crowd_demo.sim.snapshot import Snapshot, differences
 from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
 
 MB = 1_000_000
@@ -48,6 +48,8 @@ EVENT_S = 8.0  # how long the notice of an event is shown
 NOTED = 100  # characters of an action in the notes of the profile
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
 REACH_S = 60.0
+MAX_ENTRIES = 200
+MAX_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
 LEAST_GAP_S, LONGEST_GAP_S = 0.5, 5.0
 OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers
 
@@ -224,7 +226,28 @@ class Crowd:
             self.recording.rewound(self.sim, left)
         self._notices.add(f"a new future: {(left - tick) * self.sim.dt:.1f} s dropped", "rewind")
 
-    def go_on_with(self, sim: Simulation, left: int) -> None:
+    def left_behind(self, what: str, otherwise: Entries | None = None) -> Entries | None:
+        """Return entries for the crowd that follows the present one; the last one brings the present crowd back.
+
+        Where the memory for the past does not suffice, show a notice and return the entries `otherwise`.
+        """
+        snapshot, entries = self.sim.snapshot(), self.timeline.entries_at(self.sim.tick)
+        if snapshot.nbytes <= self._bound:
+            return Entries((*entries.done, Entry(what, crowd=snapshot)))
+        size = f"{snapshot.nbytes / MB:,.1f} MB"
+        self._notices.add(f"{what}: no undo, the crowd needs {size} of time.rewind_mb", "undo")
+        return otherwise
+
+    def bring_back(self, snapshot: Snapshot, restore: Callable[[Simulation], None], entries: Entries | None) -> None:
+        """Go on from a snapshot of the same world, which `restore` puts into a simulation of its configuration."""
+        sim, left = self.sim, self.sim.tick
+        if differences(sim.config, snapshot.config):
+            sim = Simulation(snapshot.config)
+        restore(sim)
+        self.go_on_with(sim, left, entries)
+        self.agents_asked = agents_at_start(sim)
+
+    def go_on_with(self, sim: Simulation, left: int, entries: Entries | None = None) -> None:
         """Go on with another simulation of the same world, or with the present one in another state, after the tick `left`."""
         sim.profile = self.sim.profile
         if sim is not self.sim:
@@ -232,6 +255,8 @@ class Crowd:
         self.changed.append(Change(OTHER_TIME if sim is self.sim else OTHER_CROWD))
         self.sim = sim
         self.begin_past()
+        if entries:
+            self.timeline.remember(-1, entries)
         self.meters = Meters()
         if self.scene:
             self.scene.sim = sim
@@ -278,15 +303,16 @@ class Crowd:
 # --- the timeline ----------------------------------------------------------------------------------------------------
 
 class Entry(NamedTuple):
-    """A stroke, or an undo of one: `inverses` take it back, in their order."""
+    """A change, or an undo of one: `inverses` take it back, in their order, or else the crowd before it comes back."""
 
     what: str
-    inverses: tuple[Action, ...]
+    inverses: tuple[Action, ...] = ()
     stroke: object = None  # the one that it belongs to, while it may go on
+    crowd: Snapshot | None = None  # entries before this one are about that crowd
 
 
 class Entries(NamedTuple):
-    """The edits to undo and to redo from a tick on, the newest last."""
+    """The changes to undo and to redo from a tick on, the newest last."""
 
     done: tuple[Entry, ...] = ()
     undone: tuple[Entry, ...] = ()
@@ -294,8 +320,15 @@ class Entries(NamedTuple):
 
 def after_restart(entries: Entries) -> Entries:
     """Return the entries that another crowd in the same world keeps: those about no particular agents and forces."""
-    return Entries(*(tuple(entry for entry in each if all(isinstance(back, OF_ANY_CROWD) for back in entry.inverses))
-                     for each in entries))
+    return Entries(*(tuple(entry for entry in each if entry.inverses and all(
+        isinstance(back, OF_ANY_CROWD) for back in entry.inverses)) for each in entries))
+
+
+def fitting(entries: tuple[Entry, ...], bound: int) -> tuple[Entry, ...]:
+    """Return the newest entries, of which the crowds fit into `bound` bytes."""
+    newest = entries[:-MAX_ENTRIES - 1:-1]
+    nbytes = np.cumsum([entry.crowd.nbytes if entry.crowd else 0 for entry in newest])
+    return newest[:np.count_nonzero(nbytes <= bound)][::-1]
 
 
 class Timeline:
@@ -320,6 +353,12 @@ class Timeline:
 
     def entries_at(self, tick: int) -> Entries:
         return next(entries for at, entries in reversed(self.entries.items()) if at <= tick)
+
+    def remember(self, tick: int, entries: Entries) -> None:
+        self.entries[tick] = Entries(*(fitting(each, self.keyframes.bound) for each in entries))
+        if len(self.entries) > MAX_TIMES:
+            first = max((at for at in self.entries if at <= self.oldest), default=0)
+            self.entries = {at: entries for at, entries in self.entries.items() if at >= first}
 
     def append(self, tick: int, action: Action) -> None:
         self.actions.append((tick, action))
