@@ -5,10 +5,12 @@ range that is in view. Column c covers the pixels from xs[c] = floor((c * tile -
 are no gaps and every way draws the same pixels: the kernel copies rows of a tile's picture, a whole register at a
 time, pygame blits all of it, and the next tile covers the surplus. Workers share the rows of tiles, so no two of them
 write the same line of pixels. Around the map its border tiles go on, darker with the distance: `surround` copies their pixels.
+While the view stands still these are kept: no technique is about them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,7 +24,7 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import CellRange
 from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
-from crowd_demo.sprites.pixels import HALF_ROW, Frame, copy_half_row, copy_row
+from crowd_demo.sprites.pixels import HALF_ROW, Frame, copy_half_row, copy_row, frame_of
 
 LARGE_PX = 32  # side of a tile: while one zooms, the pictures of each size are made anew, and large ones take long
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
@@ -197,13 +199,14 @@ class Borders:
 class TileLayer:
     """Draws the terrain's tiles, and its destinations if `marks`.
 
-    Call `prepare` first, then run `launch` or `draw_fblits`, then `surrounding`.
+    Call `prepare` first, then run `launch` or `draw_fblits`, then `draw_surroundings`.
     """
 
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
         self._set = tile_set
         self._marks = marks
-        self._around: tuple[object, tuple[Beyond, ...]] = None, ()  # the view, and what lies around the map in it
+        self._view: object = None  # in which the surroundings were drawn last
+        self._around: list[tuple[pygame.Surface, pygame.Rect]] | None = None  # them, once they were drawn twice in that view
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
@@ -269,15 +272,31 @@ class TileLayer:
         surface.fblits(list(zip(pictures, corners, strict=True)))
         surface.set_clip(None)
 
+    def draw_surroundings(self, workers: int, surface: pygame.Surface) -> None:
+        """Draw what lies around the map, from the border that has been drawn."""
+        view = self._prepared, surface.get_size()
+        if view == self._view and self._around is not None:
+            surface.blits(self._around, False)
+            return
+        self.surrounding(workers, frame_of(surface)).run()
+        self._around = list(self._outside(surface)) if view == self._view else None
+        self._view = view
+
+    def _outside(self, surface: pygame.Surface) -> Iterator[tuple[pygame.Surface, pygame.Rect]]:
+        """Copies of the picture above, below, left and right of the map, and where they are."""
+        width, height = surface.get_size()
+        top, bottom, left, right = self._area(width, height)
+        for box in ((0, 0, width, top), (0, bottom, width, height - bottom), (0, top, left, bottom - top),
+                    (right, top, width - right, bottom - top)):
+            if box[2] and box[3]:
+                yield surface.subsurface(box).copy(), pygame.Rect(box)
+
     def surrounding(self, workers: int, frame: Frame) -> Launch:
-        """The kernel that draws what lies around the map, from the border that has been drawn."""
+        """The kernel that draws what lies around the map."""
         (height, width), (xs, ys) = frame.shape, (self._paving.xs, self._paving.ys)
         area, reach = self._area(width, height), REACH * height
-        view = frame.shape, area, [int(borders[at]) for borders in (xs, ys) for at in (0, 1, -2, -1)]
-        if view != self._around[0]:
-            self._around = view, (_beyond(xs, area.column0, area.column1, width, reach),
-                                  _beyond(ys, area.row0, area.row1, height, reach))
-        return launch(surround, workers, frame, area, *self._around[1])
+        return launch(surround, workers, frame, area, _beyond(xs, area.column0, area.column1, width, reach),
+                      _beyond(ys, area.row0, area.row1, height, reach))
 
     def _area(self, width: int, height: int) -> CellRange:
         xs, ys, tiles = self._paving.xs, self._paving.ys, self._drawn
