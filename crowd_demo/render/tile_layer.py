@@ -10,9 +10,8 @@ While the view stands still these are kept: no technique is about them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pygame
@@ -24,7 +23,7 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import CellRange
 from crowd_demo.render.tile_pictures import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
-from crowd_demo.sprites.pixels import HALF_ROW, Frame, copy_half_row, copy_row, frame_of
+from crowd_demo.sprites.pixels import HALF_ROW, Frame, copy_half_row, copy_row
 
 LARGE_PX = 32  # side of a tile: while one zooms, the pictures of each size are made anew, and large ones take long
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
@@ -206,7 +205,7 @@ class TileLayer:
         self._set = tile_set
         self._marks = marks
         self._view: object = None  # in which the surroundings were drawn last
-        self._around: list[tuple[pygame.Surface, pygame.Rect]] | None = None  # them, once they were drawn twice in that view
+        self._around: list[tuple[Any, Frame]] | None = None  # their pixels, once they were drawn twice in that view
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
@@ -272,24 +271,20 @@ class TileLayer:
         surface.fblits(list(zip(pictures, corners, strict=True)))
         surface.set_clip(None)
 
-    def draw_surroundings(self, workers: int, surface: pygame.Surface) -> None:
+    def draw_surroundings(self, workers: int, frame: Frame) -> None:
         """Draw what lies around the map, from the border that has been drawn."""
-        view = self._prepared, surface.get_size()
+        view = self._prepared, frame.shape
         if view == self._view and self._around is not None:
-            surface.blits(self._around, False)
+            for part, pixels in self._around:
+                frame[part] = pixels
             return
-        self.surrounding(workers, frame_of(surface)).run()
-        self._around = list(self._outside(surface)) if view == self._view else None
+        top, bottom, left, right = self._area(*frame.shape[::-1])
+        parts = [part for part in (np.s_[:top], np.s_[bottom:], np.s_[top:bottom, :left], np.s_[top:bottom, right:])
+                 if frame[part].size]
+        if parts:
+            self.surrounding(workers, frame).run()
+        self._around = [(part, frame[part].copy()) for part in parts] if view == self._view else None
         self._view = view
-
-    def _outside(self, surface: pygame.Surface) -> Iterator[tuple[pygame.Surface, pygame.Rect]]:
-        """Copies of the picture above, below, left and right of the map, and where they are."""
-        width, height = surface.get_size()
-        top, bottom, left, right = self._area(width, height)
-        for box in ((0, 0, width, top), (0, bottom, width, height - bottom), (0, top, left, bottom - top),
-                    (right, top, width - right, bottom - top)):
-            if box[2] and box[3]:
-                yield surface.subsurface(box).copy(), pygame.Rect(box)
 
     def surrounding(self, workers: int, frame: Frame) -> Launch:
         """The kernel that draws what lies around the map."""

@@ -42,7 +42,7 @@ def picture(ground, how, blitter, camera, rect=None, workers=2):
         ground.draw_fblits(surface)
     else:
         ground.launch(workers, frame_of(surface)).run()
-    ground.draw_surroundings(workers, surface)
+    ground.draw_surroundings(workers, frame_of(surface))
     return frame_of(surface).copy()
 
 
