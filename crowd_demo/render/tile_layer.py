@@ -204,8 +204,8 @@ class TileLayer:
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
         self._set = tile_set
         self._marks = marks
-        self._view: object = None  # in which the surroundings were drawn last
-        self._around: list[tuple[Any, Frame]] | None = None  # their pixels, once they were drawn twice in that view
+        # the view in which the surroundings were drawn last, and their pixels once they were drawn twice in it
+        self._around: tuple[object, list[tuple[Any, Frame]] | None] = None, None
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
@@ -273,9 +273,9 @@ class TileLayer:
 
     def draw_surroundings(self, workers: int, frame: Frame) -> None:
         """Draw what lies around the map, from the border that has been drawn."""
-        view = self._prepared, frame.shape
-        if view == self._view and self._around is not None:
-            for part, pixels in self._around:
+        view, (last_view, kept) = (self._prepared, frame.shape), self._around
+        if view == last_view and kept is not None:
+            for part, pixels in kept:
                 frame[part] = pixels
             return
         top, bottom, left, right = self._area(*frame.shape[::-1])
@@ -283,8 +283,7 @@ class TileLayer:
                  if frame[part].size]
         if parts:
             self.surrounding(workers, frame).run()
-        self._around = [(part, frame[part].copy()) for part in parts] if view == self._view else None
-        self._view = view
+        self._around = view, [(part, frame[part].copy()) for part in parts] if view == last_view else None
 
     def surrounding(self, workers: int, frame: Frame) -> Launch:
         """The kernel that draws what lies around the map."""

@@ -103,9 +103,9 @@ class Crowd:
         self.begin_past()
         self.kept_edits = [self.edits]
 
-    def begin_past(self) -> None:
+    def begin_past(self, entries: Entries | None = None) -> None:
         self.sought: int | None = None
-        self.timeline = Timeline(self.sim, self._bound)
+        self.timeline = Timeline(self.sim, self._bound, entries or Entries())
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -135,8 +135,7 @@ class Crowd:
         return self.sim.tick < self.timeline.newest
 
     def past(self) -> Past:
-        recorded = self.recording.nbytes if self.recording else None
-        return self.timeline.shown(self.sim.tick, recorded, self.player is not None)
+        return self.timeline.shown(self.sim.tick, self.recording.nbytes if self.recording else None, bool(self.player))
 
     @property
     def edits(self) -> tuple[Action, ...]:
@@ -233,16 +232,14 @@ class Crowd:
         """
         snapshot, entries = self.sim.snapshot(), self.timeline.entries_at(self.sim.tick)
         if snapshot.nbytes <= self._bound:
-            return Entries((*entries.done, Entry(what, crowd=snapshot)))
-        size = f"{snapshot.nbytes / MB:,.1f} MB"
-        self._notices.add(f"{what}: no undo, the crowd needs {size} of time.rewind_mb", "undo")
+            return Entries(fitting((*entries.done, Entry(what, crowd=snapshot)), self._bound))
+        self._notices.add(f"{what}: no undo, the crowd needs {snapshot.nbytes / MB:,.1f} MB of time.rewind_mb", "undo")
         return otherwise
 
     def bring_back(self, snapshot: Snapshot, restore: Callable[[Simulation], None], entries: Entries | None) -> None:
         """Go on from a snapshot of the same world, which `restore` puts into a simulation of its configuration."""
-        sim, left = self.sim, self.sim.tick
-        if differences(sim.config, snapshot.config):
-            sim = Simulation(snapshot.config)
+        left = self.sim.tick
+        sim = Simulation(snapshot.config) if differences(self.sim.config, snapshot.config) else self.sim
         restore(sim)
         self.go_on_with(sim, left, entries)
         self.agents_asked = agents_at_start(sim)
@@ -254,9 +251,7 @@ class Crowd:
             sim.profile.note("another crowd")
         self.changed.append(Change(OTHER_TIME if sim is self.sim else OTHER_CROWD))
         self.sim = sim
-        self.begin_past()
-        if entries:
-            self.timeline.remember(-1, entries)
+        self.begin_past(entries)
         self.meters = Meters()
         if self.scene:
             self.scene.sim = sim
@@ -334,11 +329,11 @@ def fitting(entries: tuple[Entry, ...], bound: int) -> tuple[Entry, ...]:
 class Timeline:
     """`actions` are those of all known ticks, (tick, action); `entries` hold from the tick that is their key on."""
 
-    def __init__(self, sim: Simulation, bound: int) -> None:
+    def __init__(self, sim: Simulation, bound: int, entries: Entries) -> None:
         """Begin with the present state, and keep keyframes in at most `bound` bytes; with 0 there is no going back."""
         self.newest = self.timed = sim.tick  # `timed`: how far the times of frames are known
         self.keyframes, self.check = Keyframes(sim, bound), ReplayCheck()
-        self.entries = {-1: Entries()}
+        self.entries = {-1: entries}
         self.actions: list[tuple[int, Action]] = []
         self._events, self._marks = sim.config.events, tuple[Mark, ...]()
         for tick, action in sim.history:
@@ -387,8 +382,7 @@ class Timeline:
 
     def frame_took(self, tick: int, ms: float) -> None:
         """Call after each frame with the present tick and its time, which is shown for the ticks made in it."""
-        for made in range(max(self.timed + 1, tick - self._span + 1), tick + 1):
-            self._frame_ms[:, made % self._span] = ms
+        self._frame_ms[:, np.arange(max(self.timed, tick - self._span) + 1, tick + 1) % self._span] = ms
         self.timed = tick
 
     def shown(self, tick: int, recorded: int | None, replayed: bool) -> Past:

@@ -306,16 +306,14 @@ class Undo:
         """Carry out what a key, a slider or a dialog has asked for."""
         path = getattr(action, "path", "")
         what = BY_PATH[path].label.strip() if path in BY_PATH else path or action.about
-        left = None
         if isinstance(action, Event):
             event = self._crowd.config.events[action.number]
             what = event.text
-            if event.do.send and event.do.send.leave:
-                left = self._crowd.left_behind(what)
-        if not left:
-            self._do(action, inverse_of(action, self._crowd.sim), what, (self._gesture, type(action), path))
-        elif self._crowd.carry_out(action):
-            self._set(*left)
+            if event.do.send and event.do.send.leave and (left := self._crowd.left_behind(what)):
+                if self._crowd.carry_out(action):
+                    self._set(*left)
+                return
+        self._do(action, inverse_of(action, self._crowd.sim), what, (self._gesture, type(action), path))
 
     def carry_out(self, action: Action, what: str, stroke: object) -> None:
         """Carry out an action of a stroke, unless it would change nothing."""

@@ -1,7 +1,7 @@
 """Temporary texts over the picture: messages, and the caption of a scenario that has opened; and the screen while loading.
 
-The loading screen shows the scenario's picture, enlarged by a whole number, over its own blur, a bar, and what to try. Keys are kept for the program
-that comes, and their tries say so. Without a window it is a line on standard error.
+The loading screen shows the scenario's picture, enlarged by a whole number, over its own blur, a bar, and what to try.
+Keys are kept for the program that comes, and their tries say so. Without a window it is a line on standard error.
 """
 
 from __future__ import annotations

@@ -52,7 +52,8 @@ FRAME_MS = 50.0  # for the steps of both crowds in a frame; where one of each ta
 STILL_MS = 40.0  # until they take no longer than this
 LEAST_STEPS = 5  # before that the times of a step are not known
 READ_EVERY_S = 0.125
-HASH_EVERY_S, COPY_SHARE = 1.0, 0.02  # the least time between two hashes, and of it the largest part for copies of the states
+HASH_EVERY_S = 1.0  # the least time between two hashes
+COPY_SHARE = 0.02  # of the time, at most, for the copies of the states that are hashed
 CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
@@ -296,7 +297,7 @@ class SecondCrowd:
             self._hashing = sim.tick, [self._beside.submit(copy.state_hash) for copy in copies]
 
     def _copied(self, side: int, sim: Simulation) -> Snapshot:
-        """Return a snapshot in memory that the next one of this side overwrites: new memory would take longer than the copy."""
+        """Return a snapshot in memory that the next one overwrites: new memory would take longer than the copy."""
         state, shape = sim.state(), sim.agents.matrix.shape
         copy = self._memory(side, shape)[:, :state.agents]
         np.copyto(copy, state.columns)
