@@ -236,8 +236,7 @@ class Tools:
         return BrushView(at, self.radius * self._camera.zoom, lines, f"{self.held.tells(sim, sweep)}{size}")
 
     def rings(self) -> list[Ring]:
-        camera = self._camera
-        return [(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
+        return [(self._camera.world_to_screen(force.x, force.y), force.radius * self._camera.zoom, force.kind)
                 for force in self._crowd.sim.forces.present]
 
     def flow(self) -> FlowView:
@@ -334,8 +333,8 @@ class Undo:
     def undo(self) -> None:
         done, undone = self.present
         if not done:
-            why = "all of it is undone" if undone else "nothing was changed since the start"
-            self._notices.add(f"nothing to undo: {why}", "undo")
+            self._notices.add("nothing to undo: " + (
+                "all of it is undone" if undone else "nothing was changed since the start"), "undo")
             return
         self._crowd.begin_new_future()
         self._set(done[:-1], undone)

@@ -119,8 +119,7 @@ class SideBySide:
 
     def change_number(self, steps: int) -> None:
         """Change the number on the right by so many steps, if it is one."""
-        numbers = self._technique.numbers
-        if self.request and numbers and not isinstance(value := self.request.value, str):
+        if self.request and (numbers := self._technique.numbers) and not isinstance(value := self.request.value, str):
             self._choose(next_number(numbers, float(value), steps))
 
     def _choose(self, value: Value) -> None:
