@@ -23,7 +23,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.copying import Shown, effective, yaml_of
-from crowd_demo.app.crowd.crowd import Crowd, agents_at_start
+from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import MAX_TYPED, Dialogs, Question, TextDialog
 from crowd_demo.app.key_input import Keymap
@@ -49,7 +49,7 @@ from crowd_demo.sim.actions import Action
 from crowd_demo.sim.edits import PutForce
 from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.snapshot import Snapshot, differences, same_world
+from crowd_demo.sim.snapshot import Snapshot, same_world
 from crowd_demo.sprites.pixels import plain_surface
 
 RECORDING_SUFFIX, PAGE_SUFFIX = ".replay", ".html"
@@ -240,13 +240,9 @@ class CrowdFiles:
                 self._notices.add(f"there is no *{SUFFIX} file in {Path.cwd()}", "load")
                 return
             crowd, saved = self._crowd, Save(path, read_save(path))
-            config, left = saved.snapshot.config, crowd.sim.tick
-            if not same_world(crowd.config, config):
+            if not same_world(crowd.config, saved.snapshot.config):
                 raise SaveError(f"{path}: was saved in another world: use crowd-demo --load")
-            sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
-            saved.restore(sim)
-            crowd.go_on_with(sim, left)
-            crowd.agents_asked = agents_at_start(sim)
+            crowd.bring_back(saved.snapshot, saved.restore, crowd.left_behind(f"load of {path}"))
             crowd.kept_edits.append(crowd.edits)
             self._notices.add(f"loaded {path}", "load")
         except (SaveError, OSError) as error:

@@ -273,7 +273,7 @@ class Mouse:
 
     @property
     def scrubbing(self) -> bool:
-        return self._held is not None and self._held.kind == "timeline"
+        return self._held is not None and self._held.kind == "timeline" and not self._program.dialogs.top
 
     @property
     def resting_on(self) -> Hovered | None:

@@ -246,7 +246,7 @@ class Scene:
                 self.ground.draw_fblits(target)
             else:
                 self.ground.launch(now.workers, frame_of(target)).run()
-            self.ground.surrounding(now.workers, frame_of(target)).run()
+            self.ground.draw_surroundings(now.workers, frame_of(target))
 
     def _draw_roofs(self, target: pygame.Surface, camera: Camera) -> None:
         if ways := self.sim.ways:

@@ -5,12 +5,13 @@ range that is in view. Column c covers the pixels from xs[c] = floor((c * tile -
 are no gaps and every way draws the same pixels: the kernel copies rows of a tile's picture, a whole register at a
 time, pygame blits all of it, and the next tile covers the surplus. Workers share the rows of tiles, so no two of them
 write the same line of pixels. Around the map its border tiles go on, darker with the distance: `surround` copies their pixels.
+While the view stands still these are kept: no technique is about them.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pygame
@@ -197,13 +198,14 @@ class Borders:
 class TileLayer:
     """Draws the terrain's tiles, and its destinations if `marks`.
 
-    Call `prepare` first, then run `launch` or `draw_fblits`, then `surrounding`.
+    Call `prepare` first, then run `launch` or `draw_fblits`, then `draw_surroundings`.
     """
 
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
         self._set = tile_set
         self._marks = marks
-        self._around: tuple[object, tuple[Beyond, ...]] = None, ()  # the view, and what lies around the map in it
+        # the view in which the surroundings were drawn last, and their pixels once they were drawn twice in it
+        self._around: tuple[object, list[tuple[Any, Frame]] | None] = None, None
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
@@ -269,15 +271,26 @@ class TileLayer:
         surface.fblits(list(zip(pictures, corners, strict=True)))
         surface.set_clip(None)
 
+    def draw_surroundings(self, workers: int, frame: Frame) -> None:
+        """Draw what lies around the map, from the border that has been drawn."""
+        view, (last_view, kept) = (self._prepared, frame.shape), self._around
+        if view == last_view and kept is not None:
+            for part, pixels in kept:
+                frame[part] = pixels
+            return
+        top, bottom, left, right = self._area(*frame.shape[::-1])
+        parts = [part for part in (np.s_[:top], np.s_[bottom:], np.s_[top:bottom, :left], np.s_[top:bottom, right:])
+                 if frame[part].size]
+        if parts:
+            self.surrounding(workers, frame).run()
+        self._around = view, [(part, frame[part].copy()) for part in parts] if view == last_view else None
+
     def surrounding(self, workers: int, frame: Frame) -> Launch:
-        """The kernel that draws what lies around the map, from the border that has been drawn."""
+        """The kernel that draws what lies around the map."""
         (height, width), (xs, ys) = frame.shape, (self._paving.xs, self._paving.ys)
         area, reach = self._area(width, height), REACH * height
-        view = frame.shape, area, [int(borders[at]) for borders in (xs, ys) for at in (0, 1, -2, -1)]
-        if view != self._around[0]:
-            self._around = view, (_beyond(xs, area.column0, area.column1, width, reach),
-                                  _beyond(ys, area.row0, area.row1, height, reach))
-        return launch(surround, workers, frame, area, *self._around[1])
+        return launch(surround, workers, frame, area, _beyond(xs, area.column0, area.column1, width, reach),
+                      _beyond(ys, area.row0, area.row1, height, reach))
 
     def _area(self, width: int, height: int) -> CellRange:
         xs, ys, tiles = self._paving.xs, self._paving.ys, self._drawn

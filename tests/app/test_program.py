@@ -197,7 +197,7 @@ def test_neither_what_is_shown_nor_exact_techniques_change_the_crowd(driven: Dri
 
 def test_restarts_and_switches_leave_nothing_behind(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     """After many of them there are as many objects of each of our types as after a few; what undo keeps is limited."""
-    monkeypatch.setattr("crowd_demo.app.editing.tool_controls.MAX", 3)
+    monkeypatch.setattr("crowd_demo.app.crowd.crowd.MAX_ENTRIES", 3)
     few, many = (objects_after(driven, presses) for presses in (5, 20))
     assert many == few
 

@@ -42,7 +42,7 @@ def picture(ground, how, blitter, camera, rect=None, workers=2):
         ground.draw_fblits(surface)
     else:
         ground.launch(workers, frame_of(surface)).run()
-    ground.surrounding(workers, frame_of(surface)).run()
+    ground.draw_surroundings(workers, frame_of(surface))
     return frame_of(surface).copy()
 
 
@@ -62,6 +62,8 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
     reference.ground(frame, drawn.number, drawn.pictures, TILE, left, top, camera.zoom, 0)
     reference.surroundings(frame, COLUMNS, ROWS, TILE, left, top, camera.zoom, grounds)
     assert np.array_equal(paved, frame), "and the top byte is 0, below every dot"
+    for _ in range(2):
+        assert np.array_equal(picture(ground, how, blitter, camera), frame), "also from the surroundings that are kept"
 
 
 def test_only_the_range_in_view_is_visited(tile_set):

@@ -54,14 +54,13 @@ class Mouse:
         self.press(*points)
 
 
-def recorded(running: Any) -> list[Action]:
+def recorded_parts(running: Any) -> list[list[Action]]:
     """Leave, and give up what was built; return what was done, once the recording was replayed to the same hash."""
     running.press(key_of("tool_pointer"), "Escape", "Return", "Escape", "Escape")
     assert running.process.wait(120) == 0
     script = read_recording(running.folder / "run.replay")
     assert replayed(script)[1].state_hash() == running.report()["state_hash"]
-    part, = script.parts
-    return [action for _, action in part.actions]
+    return [[action for _, action in part.actions] for part in script.parts]
 
 
 def test_every_tool_does_what_it_is_for_and_is_undone(start: Callable[..., Any]) -> None:
@@ -83,7 +82,7 @@ def test_every_tool_does_what_it_is_for_and_is_undone(start: Callable[..., Any])
     mouse.use("tool_exit", (1100, 450))
     running.press(key_of("happen"), "ctrl+z", "ctrl+shift+z", *["ctrl+z"] * 13)
     running.until(running.shows_the_crowd)
-    done = recorded(running)
+    done, = recorded_parts(running)
     opened_again = done[done.index(Event(0)) + 1]
     assert isinstance(opened_again, PaintWalls) and not opened_again.wall, "what a manual event has built"
     walls = [action for action in done if isinstance(action, PaintWalls)]
@@ -92,3 +91,19 @@ def test_every_tool_does_what_it_is_for_and_is_undone(start: Callable[..., Any])
     assert kinds.count("attract") >= 2 and {"repel", "scare"} < set(kinds)
     expected = {AddGoal, BringIn, PaintWalls, PutBack, PutForce, Remove, RemoveForce, SetExit, SetGoal, TakeOut}
     assert {type(action) for action in done} >= expected - {TakeOut, Remove} and expected & {TakeOut, Remove}
+
+
+def test_a_restart_and_a_load_are_undone_by_the_same_keys_as_an_edit(start: Callable[..., Any]) -> None:
+    running = start("--record", "run.replay", base=HIDDEN)
+    running.until(running.shows_the_crowd)
+    mouse = Mouse(running)
+    mouse.use("tool_wall", (700, 200), (900, 200))
+    running.press("F5")
+    running.until(lambda: list(running.folder.glob("*.crowd")))
+    running.press("r", "ctrl+z", "F9", "ctrl+z", "ctrl+z")
+    running.until(running.shows_the_crowd)
+    *parts, last = recorded_parts(running)
+    assert [len(part) for part in parts[1:]] == [0, 0, 0], "the crowd of the restart, the one before it, and the loaded one"
+    assert isinstance(parts[0][0], PaintWalls) and parts[0][0].wall
+    undone, = last
+    assert isinstance(undone, PaintWalls) and not undone.wall, "the one before it again: so its wall is undone"

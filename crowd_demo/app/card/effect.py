@@ -191,17 +191,13 @@ def telling(before: Mapping[str, float], after: Mapping[str, float], paths: Iter
         "picture" if is_drawn(BY_PATH[path]) else "step", *(["memory"] if path in MEMORY_ORDER else []))}
     topics |= set() if exact else {"motion"}
     found = [(name, (before[name], after[name])) for name, known in KNOWN.items()
-             if known.about in topics and name in before and name in after and unlike(before[name], after[name])]
-    return dict(found[:MAX])
+             if known.about in topics and name in before and name in after]
+    unlike = [(name, pair) for name, pair in found if max(map(abs, pair)) > UNLIKE * min(map(abs, pair))]
+    return dict(unlike[:MAX])
 
 
 def explaining(told: Counted) -> tuple[CardRow, ...]:
     return tuple(CardRow(KNOWN[name].label, text(name, before), text(name, after)) for name, (before, after) in told.items())
-
-
-def unlike(before: float, after: float) -> bool:
-    low, high = sorted((abs(before), abs(after)))
-    return high > UNLIKE * low
 
 
 def text(name: str, value: float) -> str:

@@ -39,7 +39,7 @@ from crowd_demo.sim.actions import Action, Populate, Switch
 from crowd_demo.sim.edits import PaintWalls, PlaceLine, SetExit, SetGoal, lasting_edits
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.snapshot import Snapshot
+from crowd_demo.sim.snapshot import Snapshot, differences
 from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
 
 MB = 1_000_000
@@ -48,6 +48,8 @@ EVENT_S = 8.0  # how long the notice of an event is shown
 NOTED = 100  # characters of an action in the notes of the profile
 OTHER_TIME, OTHER_CROWD = "it went to another time", "another crowd began"
 REACH_S = 60.0
+MAX_ENTRIES = 200
+MAX_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
 LEAST_GAP_S, LONGEST_GAP_S = 0.5, 5.0
 OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers
 
@@ -101,9 +103,9 @@ class Crowd:
         self.begin_past()
         self.kept_edits = [self.edits]
 
-    def begin_past(self) -> None:
+    def begin_past(self, entries: Entries | None = None) -> None:
         self.sought: int | None = None
-        self.timeline = Timeline(self.sim, self._bound)
+        self.timeline = Timeline(self.sim, self._bound, entries or Entries())
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -133,8 +135,7 @@ class Crowd:
         return self.sim.tick < self.timeline.newest
 
     def past(self) -> Past:
-        recorded = self.recording.nbytes if self.recording else None
-        return self.timeline.shown(self.sim.tick, recorded, self.player is not None)
+        return self.timeline.shown(self.sim.tick, self.recording.nbytes if self.recording else None, bool(self.player))
 
     @property
     def edits(self) -> tuple[Action, ...]:
@@ -224,14 +225,33 @@ class Crowd:
             self.recording.rewound(self.sim, left)
         self._notices.add(f"a new future: {(left - tick) * self.sim.dt:.1f} s dropped", "rewind")
 
-    def go_on_with(self, sim: Simulation, left: int) -> None:
+    def left_behind(self, what: str, otherwise: Entries | None = None) -> Entries | None:
+        """Return entries for the crowd that follows the present one; the last one brings the present crowd back.
+
+        Where the memory for the past does not suffice, show a notice and return the entries `otherwise`.
+        """
+        snapshot, entries = self.sim.snapshot(), self.timeline.entries_at(self.sim.tick)
+        if snapshot.nbytes <= self._bound:
+            return Entries(fitting((*entries.done, Entry(what, crowd=snapshot)), self._bound))
+        self._notices.add(f"{what}: no undo, the crowd needs {snapshot.nbytes / MB:,.1f} MB of time.rewind_mb", "undo")
+        return otherwise
+
+    def bring_back(self, snapshot: Snapshot, restore: Callable[[Simulation], None], entries: Entries | None) -> None:
+        """Go on from a snapshot of the same world, which `restore` puts into a simulation of its configuration."""
+        left = self.sim.tick
+        sim = Simulation(snapshot.config) if differences(self.sim.config, snapshot.config) else self.sim
+        restore(sim)
+        self.go_on_with(sim, left, entries)
+        self.agents_asked = agents_at_start(sim)
+
+    def go_on_with(self, sim: Simulation, left: int, entries: Entries | None = None) -> None:
         """Go on with another simulation of the same world, or with the present one in another state, after the tick `left`."""
         sim.profile = self.sim.profile
         if sim is not self.sim:
             sim.profile.note("another crowd")
         self.changed.append(Change(OTHER_TIME if sim is self.sim else OTHER_CROWD))
         self.sim = sim
-        self.begin_past()
+        self.begin_past(entries)
         self.meters = Meters()
         if self.scene:
             self.scene.sim = sim
@@ -278,15 +298,16 @@ class Crowd:
 # --- the timeline ----------------------------------------------------------------------------------------------------
 
 class Entry(NamedTuple):
-    """A stroke, or an undo of one: `inverses` take it back, in their order."""
+    """A change, or an undo of one: `inverses` take it back, in their order, or else the crowd before it comes back."""
 
     what: str
-    inverses: tuple[Action, ...]
+    inverses: tuple[Action, ...] = ()
     stroke: object = None  # the one that it belongs to, while it may go on
+    crowd: Snapshot | None = None  # entries before this one are about that crowd
 
 
 class Entries(NamedTuple):
-    """The edits to undo and to redo from a tick on, the newest last."""
+    """The changes to undo and to redo from a tick on, the newest last."""
 
     done: tuple[Entry, ...] = ()
     undone: tuple[Entry, ...] = ()
@@ -294,18 +315,25 @@ class Entries(NamedTuple):
 
 def after_restart(entries: Entries) -> Entries:
     """Return the entries that another crowd in the same world keeps: those about no particular agents and forces."""
-    return Entries(*(tuple(entry for entry in each if all(isinstance(back, OF_ANY_CROWD) for back in entry.inverses))
-                     for each in entries))
+    return Entries(*(tuple(entry for entry in each if entry.inverses and all(
+        isinstance(back, OF_ANY_CROWD) for back in entry.inverses)) for each in entries))
+
+
+def fitting(entries: tuple[Entry, ...], bound: int) -> tuple[Entry, ...]:
+    """Return the newest entries, of which the crowds fit into `bound` bytes."""
+    newest = entries[:-MAX_ENTRIES - 1:-1]
+    nbytes = np.cumsum([entry.crowd.nbytes if entry.crowd else 0 for entry in newest])
+    return newest[:np.count_nonzero(nbytes <= bound)][::-1]
 
 
 class Timeline:
     """`actions` are those of all known ticks, (tick, action); `entries` hold from the tick that is their key on."""
 
-    def __init__(self, sim: Simulation, bound: int) -> None:
+    def __init__(self, sim: Simulation, bound: int, entries: Entries) -> None:
         """Begin with the present state, and keep keyframes in at most `bound` bytes; with 0 there is no going back."""
         self.newest = self.timed = sim.tick  # `timed`: how far the times of frames are known
         self.keyframes, self.check = Keyframes(sim, bound), ReplayCheck()
-        self.entries = {-1: Entries()}
+        self.entries = {-1: entries}
         self.actions: list[tuple[int, Action]] = []
         self._events, self._marks = sim.config.events, tuple[Mark, ...]()
         for tick, action in sim.history:
@@ -320,6 +348,12 @@ class Timeline:
 
     def entries_at(self, tick: int) -> Entries:
         return next(entries for at, entries in reversed(self.entries.items()) if at <= tick)
+
+    def remember(self, tick: int, entries: Entries) -> None:
+        self.entries[tick] = Entries(*(fitting(each, self.keyframes.bound) for each in entries))
+        if len(self.entries) > MAX_TIMES:
+            first = max((at for at in self.entries if at <= self.oldest), default=0)
+            self.entries = {at: entries for at, entries in self.entries.items() if at >= first}
 
     def append(self, tick: int, action: Action) -> None:
         self.actions.append((tick, action))
@@ -348,8 +382,7 @@ class Timeline:
 
     def frame_took(self, tick: int, ms: float) -> None:
         """Call after each frame with the present tick and its time, which is shown for the ticks made in it."""
-        for made in range(max(self.timed + 1, tick - self._span + 1), tick + 1):
-            self._frame_ms[:, made % self._span] = ms
+        self._frame_ms[:, np.arange(max(self.timed, tick - self._span) + 1, tick + 1) % self._span] = ms
         self.timed = tick
 
     def shown(self, tick: int, recorded: int | None, replayed: bool) -> Past:

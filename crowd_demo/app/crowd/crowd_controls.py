@@ -124,9 +124,9 @@ class CrowdControls:
         """Start again with the same seed, the present number of agents and techniques, and what was built or set by hand."""
         crowd = self._crowd
         try:
-            entries = after_restart(crowd.timeline.entries_at(crowd.sim.tick))
-            crowd.go_on_with(crowd.at_its_start(crowd.agents_asked), crowd.sim.tick)
-            crowd.timeline.entries[-1] = entries
+            otherwise = after_restart(crowd.timeline.entries_at(crowd.sim.tick))
+            sim = crowd.at_its_start(crowd.agents_asked)
+            crowd.go_on_with(sim, crowd.sim.tick, crowd.left_behind("restart", otherwise))
             self._notices.add("started again", "restart")
         except ValueError as error:
             self._notices.add(f"cannot start again: {error}", "restart")

@@ -121,8 +121,8 @@ class Switcher:
         for request in compiling:
             of_colours = request.owner == COLOUR_MODE
             asked = options if of_colours else with_values(options, {request.path: request.value})
-            ahead = self._ahead
-            if launches := ahead.missing_colours(str(request.value)) if of_colours else ahead.missing(asked):
+            if launches := (self._ahead.missing_colours(str(request.value)) if of_colours
+                            else self._ahead.missing(asked)):
                 missing.append((launches, asked))
             else:
                 ready.append(request)
@@ -271,8 +271,8 @@ class Techniques:
     def switch_to_compiled(self) -> None:
         """Switch to the values whose kernels are compiled by now. Call in every frame."""
         pending = self.switcher.pending
-        urgent = any(request.owner for request in self.switcher.compiling)
-        if pending and self.deferred.issuperset(pending) and self._crowd.in_past and not urgent:
+        if pending and self.deferred.issuperset(pending) and self._crowd.in_past and not any(
+                request.owner for request in self.switcher.compiling):
             return
         ready = self.switcher.ready(self._crowd.sim.optimizations)
         for request in [request for request in ready if request.owner]:

@@ -5,7 +5,8 @@ that into actions, at most one a tick (while time stands still: one a frame), an
 no gaps.
 
 Each stroke of a tool can be undone, and so can what a key, a slider or a dialog changes: techniques, numbers, how many
-agents there are, and manual events. An entry is taken back by actions of its own while the crowd goes on. Entries are
+agents there are, and manual events. An entry is taken back by actions of its own while the crowd goes on. A restart, a
+load and an event that sends people away have no such actions: an undo brings back the crowd before them. Entries are
 known for every tick: after going back in time, undo and redo have the entries of that tick again. Agents who come back
 have new handles: entries that name their former ones are translated.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -53,8 +55,6 @@ NOTCH = 1.15  # the brush grows so much with each step of the wheel
 DIAMOND_PX = 9  # half as wide is the mark of a destination
 FLOW_S = 5  # the flow across the counting line is the mean of so many seconds
 MAX_OUTLINE = 4_000  # edges of tiles that the cursor shows
-MAX = 200  # entries
-MAX_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
 NewHandles = Mapping[tuple[int, int], tuple[int, int]]
 DIFFERENCE = "Undo reverts an edit while the crowd goes on. The timeline rewinds time."
 
@@ -236,8 +236,7 @@ class Tools:
         return BrushView(at, self.radius * self._camera.zoom, lines, f"{self.held.tells(sim, sweep)}{size}")
 
     def rings(self) -> list[Ring]:
-        camera = self._camera
-        return [(camera.world_to_screen(force.x, force.y), force.radius * camera.zoom, force.kind)
+        return [(self._camera.world_to_screen(force.x, force.y), force.radius * self._camera.zoom, force.kind)
                 for force in self._crowd.sim.forces.present]
 
     def flow(self) -> FlowView:
@@ -307,7 +306,12 @@ class Undo:
         path = getattr(action, "path", "")
         what = BY_PATH[path].label.strip() if path in BY_PATH else path or action.about
         if isinstance(action, Event):
-            what = self._crowd.config.events[action.number].text
+            event = self._crowd.config.events[action.number]
+            what = event.text
+            if event.do.send and event.do.send.leave and (left := self._crowd.left_behind(what)):
+                if self._crowd.carry_out(action):
+                    self._set(*left)
+                return
         self._do(action, inverse_of(action, self._crowd.sim), what, (self._gesture, type(action), path))
 
     def carry_out(self, action: Action, what: str, stroke: object) -> None:
@@ -329,8 +333,8 @@ class Undo:
     def undo(self) -> None:
         done, undone = self.present
         if not done:
-            why = "all of it is undone" if undone else "nothing was changed since the start"
-            self._notices.add(f"nothing to undo: {why}", "undo")
+            self._notices.add("nothing to undo: " + (
+                "all of it is undone" if undone else "nothing was changed since the start"), "undo")
             return
         self._crowd.begin_new_future()
         self._set(done[:-1], undone)
@@ -353,6 +357,10 @@ class Undo:
         self._notices.add(f"done again: {again.what}", "undo")
 
     def _take_back(self, entry: Entry) -> Entry:
+        if entry.crowd:
+            present = self._crowd.sim.snapshot()
+            self._crowd.bring_back(entry.crowd, partial(Simulation.restore, snapshot=entry.crowd), self.present)
+            return entry._replace(crowd=present)
         left, back = list(entry.inverses), list[Action]()
         while left:
             action, sim = left.pop(0), self._crowd.sim
@@ -364,17 +372,11 @@ class Undo:
                     self._crowd.agents_asked = action.count
                 if new:
                     left, back = list(translated(left, new)), list(translated(back, new))
-                    present = self.present
-                    self._set(*(tuple(one._replace(inverses=translated(one.inverses, new)) for one in entries)
-                                for entries in (present.done, present.undone)))
+                    self._set(*(with_handles(entries, new) for entries in self.present))
         return Entry(entry.what, tuple(back))
 
     def _set(self, done: tuple[Entry, ...], undone: tuple[Entry, ...]) -> None:
-        timeline = self._crowd.timeline
-        timeline.entries[self._crowd.sim.tick] = Entries(done[-MAX:], undone[-MAX:])
-        if len(timeline.entries) > MAX_TIMES:
-            first = max((at for at in timeline.entries if at <= timeline.oldest), default=0)
-            timeline.entries = {at: entries for at, entries in timeline.entries.items() if at >= first}
+        self._crowd.timeline.remember(self._crowd.sim.tick, Entries(done, undone))
 
 
 def inverse_of(action: Action, sim: Simulation) -> tuple[Action, ...]:
@@ -407,6 +409,13 @@ def joined(first: tuple[Action, ...], then: tuple[Action, ...]) -> tuple[Action,
         case (PutForce(number), PutForce(other) | RemoveForce(other)) | (SetGoal(number), SetGoal(other)) if number == other:
             return (*then[:1], *first[1:], *then[1:])
     return first + then
+
+
+def with_handles(entries: tuple[Entry, ...], new: NewHandles) -> tuple[Entry, ...]:
+    """The same entries; those about the present crowd name agents by their new handles."""
+    first = max((number for number, entry in enumerate(entries) if entry.crowd), default=0)
+    return entries[:first] + tuple(
+        entry._replace(inverses=translated(entry.inverses, new)) for entry in entries[first:])
 
 
 def translated(actions: Iterable[Action], new: NewHandles) -> tuple[Action, ...]:

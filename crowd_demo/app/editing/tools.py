@@ -267,10 +267,7 @@ def tiles_passed(terrain: Terrain, sweep: Sweep) -> Patch:
 
 def is_passed(x: Doubles, y: Doubles, sweep: Sweep) -> Bools:
     """Return bool[n]: which of the points float64[n] are no farther from the way than the radius."""
-    passed = np.zeros(len(x), np.bool_)
-    for start, end in _segments(sweep.path):
-        passed |= distance_sq(x, y, start, end) <= sweep.radius**2
-    return passed
+    return np.logical_or.reduce([distance_sq(x, y, *way) <= sweep.radius**2 for way in _segments(sweep.path)])
 
 
 def distance_sq(x: Doubles, y: Doubles, start: Point, end: Point) -> Doubles:

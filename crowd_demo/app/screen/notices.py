@@ -1,7 +1,7 @@
 """Temporary texts over the picture: messages, and the caption of a scenario that has opened; and the screen while loading.
 
-The loading screen shows the scenario's picture over its own blur, a bar, and what to try. Keys are kept for the program
-that comes, and their tries say so.
+The loading screen shows the scenario's picture, enlarged by a whole number, over its own blur, a bar, and what to try.
+Keys are kept for the program that comes, and their tries say so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BACKGROUND, SHADE = (16, 20, 27), (30, 30, 30)  # the blur is multiplied with th
 BLUR = 8, 5  # pixels into which the picture is shrunk
 FRAME_S = 1 / 15  # the compilers need the time
 SIDE, GAP, PICTURE = 341.0, 48.0, 556.0  # units: the width of what stands at the right, the gap, the largest picture
-LEAST_PICTURE = 120.0
+LEAST_PICTURE, FRAME = 120.0, 4.0
 ROW, LINE = 62.0, 21.0  # units: from one try to the next, from one line to the next
 Try = tuple[str, str, str, bool]  # a key, what it does, what is seen then, and whether it was pressed
 NOTED = "Noted: it begins when {} ready."
@@ -155,12 +155,15 @@ def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pe
     edge = 0.075 * width
     side = min(SIDE, width - 2 * edge)
     wide = min(width - 2 * edge - side - GAP, PICTURE)
-    high = wide * 9 / 16
+    if picture and (times := int(wide * scale / picture.get_width())):  # sharp: each pixel becomes a square
+        picture = pygame.transform.scale_by(picture, times)
+        wide = picture.get_width() / scale
+        edge = max(edge, (width - wide - GAP - side) / 2)
+    high = wide * 9 / 16 if picture and wide >= LEAST_PICTURE else 0.0
     top = max(height / 2 - 22 - max(high, 313.0) / 2, 10.0)
-    if picture and wide >= LEAST_PICTURE:
+    if picture and high:
+        canvas.rect(EDGE, (edge - FRAME, top - FRAME, wide + 2 * FRAME, high + 2 * FRAME), radius=FRAME)
         canvas.picture(picture, (edge, top, wide, high))
-    else:
-        high = 0.0
     low = max(top + high + 42, height / 2 + 170) if high < 200 else top + high + 42
     # at the right what to try, and below it the bar
     left = width - edge - side

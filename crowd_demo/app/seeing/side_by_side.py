@@ -17,8 +17,10 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import pygame
 
 from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
@@ -40,6 +42,7 @@ from crowd_demo.render.hud.frame_sections import Rates, rates_of
 from crowd_demo.render.hud.status import Half, Halves, time_text
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.snapshot import Snapshot
 from crowd_demo.sprites.pixels import plain_surface
 
 EDGE_PX, GRIP_PX = 20.0, 6.0  # least width of a side; how near to the line the mouse takes it
@@ -50,6 +53,7 @@ STILL_MS = 40.0  # until they take no longer than this
 LEAST_STEPS = 5  # before that the times of a step are not known
 READ_EVERY_S = 0.125
 HASH_EVERY_S = 1.0  # the least time between two hashes
+COPY_SHARE = 0.02  # of the time, at most, for the copies of the states that are hashed
 CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
@@ -115,8 +119,7 @@ class SideBySide:
 
     def change_number(self, steps: int) -> None:
         """Change the number on the right by so many steps, if it is one."""
-        numbers = self._technique.numbers
-        if self.request and numbers and not isinstance(value := self.request.value, str):
+        if self.request and (numbers := self._technique.numbers) and not isinstance(value := self.request.value, str):
             self._choose(next_number(numbers, float(value), steps))
 
     def _choose(self, value: Value) -> None:
@@ -253,6 +256,7 @@ class SecondCrowd:
         self.hashed: tuple[int, tuple[str, ...]] = -1, ()  # the last tick at which both states have been hashed
         self._hashing: tuple[int, list[Future[str]]] = -1, []
         self._hash_at_s, self._beside = -math.inf, beside_frames()
+        self._memory = lru_cache(2)(lambda side, shape: np.empty(shape, np.int32))  # of the copies that are hashed
 
     def keep_up(self, sim: Simulation, waits: bool = False) -> Simulation:
         """Make the steps that the crowd has made unless it `waits`, or begin again from the crowd's present state."""
@@ -287,8 +291,16 @@ class SecondCrowd:
         if hashing:
             self.hashed = tick, tuple(each.result() for each in hashing)
         if sim.tick != tick and (now_s := time.perf_counter()) >= self._hash_at_s:
-            self._hash_at_s = now_s + HASH_EVERY_S
-            self._hashing = sim.tick, [self._beside.submit(each.snapshot().state_hash) for each in (sim, other)]
+            copies = [self._copied(side, each) for side, each in enumerate((sim, other))]
+            self._hash_at_s = now_s + max(HASH_EVERY_S, (time.perf_counter() - now_s) / COPY_SHARE)
+            self._hashing = sim.tick, [self._beside.submit(copy.state_hash) for copy in copies]
+
+    def _copied(self, side: int, sim: Simulation) -> Snapshot:
+        """Return a snapshot in memory that the next one overwrites: new memory would take longer than the copy."""
+        state, shape = sim.state(), sim.agents.matrix.shape
+        copy = self._memory(side, shape)[:, :state.agents]
+        np.copyto(copy, state.columns)
+        return state._replace(columns=copy)
 
     def hash_lines(self, dt: float) -> tuple[ProofLine | None, ProofLine | None]:
         tick, hashes = self.hashed

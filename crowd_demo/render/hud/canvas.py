@@ -262,7 +262,7 @@ class Canvas:
 
     def picture(self, picture: pygame.Surface, box: Box) -> None:
         rect = self.pixels(box)
-        if picture.get_size() != rect.size:
+        if max(abs(rect.width - picture.get_width()), abs(rect.height - picture.get_height())) > 1:
             picture = pygame.transform.smoothscale(picture, rect.size)
         self.surface.blit(picture, rect)
 

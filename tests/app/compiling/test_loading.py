@@ -17,11 +17,13 @@ from crowd_demo.app.screen import notices
 from crowd_demo.app.screen.notices import show_progress
 from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
+from crowd_demo.config.resources import assets_folder
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shell import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
+from crowd_demo.render.hud.views import loaded_picture
 
 NOTHING_COMPILES = """
 import os, sys, types
@@ -102,9 +104,9 @@ def test_progress_names_what_is_compiled_and_whether_it_is_kept(monkeypatch: pyt
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("size", [(640, 360), (800, 600), (1280, 720), (2560, 1440)])
-def test_it_shows_the_scenario_what_to_try_and_how_far_it_is(
-        screen: pygame.Surface, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("size, times", [((640, 360), 0), ((800, 600), 1), ((1280, 720), 2), ((2560, 1440), 3)])
+def test_it_shows_the_scenario_sharp_what_to_try_and_how_far_it_is(
+        screen: pygame.Surface, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], times: int) -> None:
     spy, job, progress = Spy(), Future[Loaded](), LoadingProgress()
     monkeypatch.setattr(notices, "Pen", lambda: spy)
     pygame.display.set_mode(size, depth=32)
@@ -117,6 +119,16 @@ def test_it_shows_the_scenario_what_to_try_and_how_far_it_is(
     assert [event.key for event in keys] == [pygame.K_f]
     pictures = [each.box for each in spy.written]
     assert all(pygame.Rect((0, 0), size).contains(box) for box in pictures)
+    picture = loaded_picture(assets_folder() / "scenarios" / "evacuation.png")
+    assert picture
+    row, *_ = rows_of(pygame.transform.scale_by(picture.subsurface(0, 70, 256, 1), max(times, 1)))
+    assert sum(row in each for each in rows_of(pygame.display.get_surface())) == times, "so often is each of its rows drawn"
+
+
+def rows_of(surface: pygame.Surface | None) -> list[bytes]:
+    """The red, green and blue of each row of pixels."""
+    assert surface
+    return [row.tobytes() for row in pygame.surfarray.array3d(surface).swapaxes(0, 1)]
 
 
 def test_a_key_pressed_before_its_kernels_are_there_has_its_card_when_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

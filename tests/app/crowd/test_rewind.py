@@ -62,6 +62,26 @@ def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -
     assert program.sim.tick == before
 
 
+def test_the_timeline_does_not_move_while_a_dialog_is_open_and_a_click_on_it_closes_that(driven: Driven) -> None:
+    program = driven.program
+    driven.frames(200)
+    bar = bar_of(program.camera.size, scale_for(program.camera.size))
+    middle = bar.left + column_of(program.crowd.past(), 60, bar.width), bar.centery
+    for keys in (("escape",), ("f2",), ("return",)):
+        driven.keys(*keys)
+        assert program.dialogs.top
+        driven.drag(middle, (bar.left + 2, bar.centery))
+        assert program.dialogs.top and not program.crowd.in_past and not program.crowd.paused
+        driven.drag(middle)
+        assert not program.dialogs.top and not program.crowd.in_past
+    driven.drag(middle, release=False)
+    assert program.crowd.in_past
+    tick = program.sim.tick
+    driven.press("escape")
+    driven.move((bar.left + 2, bar.centery), button=1)
+    assert program.dialogs.top and program.sim.tick == tick, "a question that is opened ends a drag"
+
+
 def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(driven: Driven, tmp_path: Path) -> None:
     program = driven.program
     program.files.start_recording(tmp_path / "a.replay")

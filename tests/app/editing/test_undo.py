@@ -19,7 +19,7 @@ from crowd_demo.app.editing.tools import Sweep, distance_sq, is_passed, points_a
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.actions import Action, Populate
-from crowd_demo.sim.edits import BringIn, PaintWalls, TakeOut
+from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, TakeOut
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Terrain
 
@@ -161,16 +161,26 @@ def test_points_along_a_line_are_evenly_spaced(start: tuple[float, float], end: 
 # --- by keys ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def changed() -> Driven:
+def changed_crowd(*settings: str) -> Driven:
     """A crowd with one change of each kind that needs no tool: a technique, its number, and how many agents there are."""
-    driven = Driven("window.width=1280", "window.height=720", "agents=100")
+    driven = Driven("window.width=1280", "window.height=720", "agents=100", *settings)
     driven.frames(2)
     for key in ("2", "4", "]", "-"):
         driven.press(key)
         driven.settle()
         driven.frames(2)
     return driven
+
+
+@pytest.fixture
+def changed() -> Driven:
+    return changed_crowd()
+
+
+def undo_by_keys(driven: Driven, key: str = "z") -> str:
+    driven.press(key, CTRL)
+    driven.frames(2)
+    return next(notice for notice in driven.status().notices if notice.startswith(("undone: ", "done again: ")))
 
 
 def values_of(driven: Driven) -> tuple[object, object, int]:
@@ -193,13 +203,62 @@ def test_one_undo_for_techniques_numbers_and_agents(changed: Driven) -> None:
         assert values_of(changed) == wanted
 
 
-def test_a_restart_keeps_what_can_be_undone_but_not_what_was_done_to_single_agents(changed: Driven) -> None:
+def test_undo_brings_back_the_crowd_before_a_restart_with_all_that_was_done_to_it(changed: Driven) -> None:
+    """Also to single agents and to forces; and redo starts again. In between agents of the second crowd get new handles."""
+    undo, crowd_ = changed.program.undo, changed.program.crowd
+    crowd_.paused = True
+    undo.carry_out(TakeOut(float(crowd_.sim.agents.columns.x[0]), float(crowd_.sim.agents.columns.y[0]), 1.0), "out", object())
+    undo.carry_out(BringIn(23, 320, 180, 100), "in", object())
+    undo.carry_out(PutForce(0, "attract", 100, 100, 50, 1), "force", object())
+    before, agents, entries = crowd_.sim.state_hash(), crowd_.sim.agents.count, undo.present.done
+    changed.press("r")
+    changed.frames(2)
+    started = crowd_.sim.state_hash()
+    undo.carry_out(TakeOut(320, 180, 9000), "all", object())
+    assert crowd_.sim.agents.count == 0 and undo_by_keys(changed).startswith("undone: all")
+    assert undo_by_keys(changed).startswith("undone: restart")
+    assert (crowd_.sim.state_hash(), undo.present.done) == (before, entries)
+    assert undo_by_keys(changed).startswith("undone: force") and not crowd_.sim.forces.present
+    assert undo_by_keys(changed).startswith("undone: in") and crowd_.sim.agents.count == agents - 23
+    assert undo_by_keys(changed).startswith("undone: out") and crowd_.sim.agents.count == agents - 22
+    for what in ("out", "in", "force", "restart"):
+        assert undo_by_keys(changed, "y") == f"done again: {what}"
+    assert (crowd_.sim.state_hash(), crowd_.sim.tick) == (started, 0)
+
+
+def test_undo_brings_back_the_crowd_before_a_load(changed: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    changed.press("f5")
+    changed.press("space")
+    changed.keys(".", ".", "-")
+    before, agents = changed.program.sim.state_hash(), changed.program.sim.agents.count
+    changed.press("f9")
+    changed.frames(2)
+    loaded = changed.program.sim.state_hash()
+    assert loaded != before and undo_by_keys(changed).startswith("undone: load of ")
+    assert (changed.program.sim.state_hash(), changed.program.sim.agents.count) == (before, agents)
+    assert undo_by_keys(changed, "y").startswith("done again: load of ") and changed.program.sim.state_hash() == loaded
+
+
+def test_crowds_that_undo_brings_back_fit_into_the_memory_for_the_past(changed: Driven) -> None:
+    crowd_ = changed.program.crowd
+    size = crowd_.sim.snapshot().nbytes
+    crowd_._bound = int(2.5 * size)
+    for _ in range(4):
+        changed.press("r")
+    changed.frames(2)
+    assert [entry.what for entry in changed.program.undo.present.done] == ["restart", "restart"]
+
+
+def test_without_memory_a_restart_keeps_what_can_be_undone_but_not_what_was_done_to_single_agents() -> None:
+    changed = changed_crowd("time.rewind_mb=0")
     undo, sim = changed.program.undo, changed.program.sim
     undo.carry_out(PaintWalls(((5, 8, 20),), True), "wall", object())
     undo.carry_out(TakeOut(float(sim.agents.columns.x[0]), float(sim.agents.columns.y[0]), 1.0), "out", object())
     assert undo.present.done[-1].what == "out"
     changed.press("r")
     changed.frames(2)
+    assert any(notice.startswith("restart: no undo, the crowd needs 0.") for notice in changed.status().notices)
     assert changed.program.sim is not sim and changed.program.sim.terrain.blocked.any()
     assert [entry.what for entry in undo.present.done][-2:] == ["the number of agents changed", "wall"]
     for _ in range(5):
@@ -229,3 +288,20 @@ def test_a_manual_event_is_undone_with_its_walls_and_the_people_whom_it_sent(tmp
         assert bool((driven.program.sim.terrain.kinds != free).any()) == blocked
         assert doors() == ({0, 1} if blocked else {0, 1, 2})
     assert any(notice.startswith("undone: block the right door") for notice in driven.status().notices)
+
+
+def test_people_whom_an_event_lets_leave_come_back_with_its_undo(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    path.write_text("agents: 40\nmap: hall\nevents:\n  - {hand: close, do: {send: {to: [0, 1], leave: true}}}\n", "utf-8")
+    driven = Driven(config=str(path))
+    driven.frames(5)
+    driven.press("space")
+    before = driven.program.sim.state_hash()
+    driven.press("l", CTRL)
+    driven.press("space")
+    driven.until(lambda: driven.program.sim.agents.count < 40)
+    driven.press("space")
+    left = driven.program.sim.state_hash()
+    assert undo_by_keys(driven).startswith("undone: close") and driven.program.sim.state_hash() == before
+    assert driven.program.sim.events.by_hand == 0, "it can happen again"
+    assert undo_by_keys(driven, "y") == "done again: close" and driven.program.sim.state_hash() == left

@@ -126,6 +126,23 @@ def test_the_mouse_chooses_either_value(bare: Driven) -> None:
     assert driven.program.dialogs.top, "the choices of the crowd itself"
 
 
+@pytest.mark.usefixtures("eager")
+def test_hashes_copy_each_crowd_into_the_same_memory_and_rarely_where_that_takes_long(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    second = split_with(driven)
+    for _ in range(3):
+        driven.program.crowd.paused = False
+        driven.frames(3)
+        assert hashed(driven)[1].startswith(f"hash {short(driven.program.sim.state_hash())}")
+    assert second._memory.cache_info().misses == 2
+    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.COPY_SHARE", 1e-9)
+    paused_at, driven.program.crowd.paused = second.hashed[0], False
+    driven.until(lambda: second.hashed[0] > paused_at)
+    last = second.hashed
+    driven.frames(20)
+    assert second.hashed == last, "only once after that"
+
+
 def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None:
     split_with(driven)
     driven.frames(4)
