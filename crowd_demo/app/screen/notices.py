@@ -23,7 +23,7 @@ from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shutdown import ShutdownRequest
 from crowd_demo.host.streams import ProgressLine
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
-from crowd_demo.render.hud.large_type import Caption
+from crowd_demo.render.hud.card import Caption
 from crowd_demo.render.hud.views import loaded_picture
 
 CAPTION_S, FADE_S = 3.0, 0.4

@@ -20,10 +20,9 @@ import pygame
 
 from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
-from crowd_demo.render.hud.card import draw_card
+from crowd_demo.render.hud.card import draw_answer, draw_caption, draw_card
 from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
-from crowd_demo.render.hud.large_type import draw_answer, draw_caption
 from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
 from crowd_demo.render.hud.panel_layout import (
     EDGES,

@@ -19,8 +19,7 @@ from crowd_demo.render.figures.people import UNITS
 from crowd_demo.render.hud.canvas import ACCENT, DIM, TEXT, WARM
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, VERMILION, WHITE, ink, scale_inks
-from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
-from crowd_demo.render.overlays.sketch import Part, Sketch, Spot
+from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView, Part, Sketch, Spot
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.events import inside
 from crowd_demo.sim.fundamental_diagram import Line

@@ -11,8 +11,7 @@ from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.render.hud.canvas import WARM
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
-from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
-from crowd_demo.render.overlays.sketch import Sketch, cells_between, cells_in
+from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView, Sketch, cells_between, cells_in
 from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.trees import TreeStructure
