@@ -328,69 +328,64 @@ def _draw_hand(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
 # --- the techniques -----------------------------------------------------------------------------------------------------
 
 def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[PanelSection]:
-    """The techniques that have a digit for a key; in the full HUD a section for each group, and what the marks mean."""
-    board = Switchboard(sim, status, keys)
-    if status.panels.hud == "compact":
-        nine = [technique for technique in TECHNIQUES if technique.key.isdigit()]
-        return [board.section("techniques", nine)._replace(headline=None)]
-    groups = {each.group: [other for other in TECHNIQUES if other.group == each.group] for each in TECHNIQUES}
-    marks = PanelSection("marks", ROW, board.draw_marks, None)
-    return [*(board.section(name, group) for name, group in groups.items()), marks]
-
-
-class Switchboard:
-    """Draws rows of techniques.
+    """The techniques that have a digit for a key; in the full HUD a section for each group, and what the marks mean.
 
     A folded group shows those that have a digit for a key, differ from the configuration, or were changed last.
     """
+    options, configured = sim.optimizations, sim.config.optimizations
+    rows = partial(draw_techniques, sim=sim, status=status, keys=keys)
 
-    def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
-        self.options, self._configured = sim.optimizations, sim.config.optimizations
-        self.status, self.keys = status, keys
-        self._inactive, self._partly = inactive(sim.situation), partly_inactive(sim.situation)
-
-    def section(self, name: str, group: Sequence[Technique]) -> PanelSection:
-        brief = [each for each in group if each.key.isdigit() or each.path == self.status.touched or each.path in (
-            self.status.pending) or self.options.get(each.path) != self._configured.get(each.path)]
+    def section(name: str, group: Sequence[Technique]) -> PanelSection:
+        brief = [each for each in group if each.key.isdigit() or each.path == status.touched
+                 or each.path in status.pending or options.get(each.path) != configured.get(each.path)]
         more = f"{len(group) - len(brief)} more" if len(brief) < len(group) else ""
-        return PanelSection(name, ROW * len(group), partial(self.draw_rows, group=group), more, None,
-                            ROW * len(brief), partial(self.draw_rows, group=brief))
+        return PanelSection(name, ROW * len(group), partial(rows, group=group), more, None, ROW * len(brief),
+                            partial(rows, group=brief))
 
-    def draw_marks(self, on: Canvas, top: float) -> None:
-        left: float = PAD
-        for kind in KINDS[1:]:
-            end = on.left(kind.mark, left, top + ROW / 2, SMALL, WARM)
-            end = on.left(f" {kind.name}", end, top + ROW / 2, SMALL, FAINT)
-            on.target((left, top, end - left, ROW), "fact", kind.name)
-            left = end + 16
-
-    def draw_rows(self, on: Canvas, top: float, group: Sequence[Technique]) -> None:
-        for number, technique in enumerate(group):
-            middle = top + ROW * (number + 0.5)
-            path, value, status = technique.path, self.options.get(technique.path), self.status
-            waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
-            is_inactive, right = path in self._inactive, RIGHT_WIDTH - PAD
-            unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
-            if touched:
-                on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
-            on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
-            for key in list(self.keys.get(path, ()))[:1]:
-                on.key(key, PAD, middle, ROW - 4, unused if is_inactive else TEXT, is_filled=not (off or is_inactive))
-            on.left(technique.label.strip(), PAD + 24, middle, NORMAL, unused if is_inactive else TEXT)
-            if waits:
-                for dot in range(3):
-                    on.circle(ACCENT, (right - 2 - 6 * dot, middle), 1.5)
-                right -= 22
-            text = hud_word(status.pending[path]) if waits else self._partly.get(path) or hud_word(value)
-            start = on.right(text, right, middle, NORMAL, unused if is_inactive else DIM if off or waits else ACCENT)
-            if status.panels.hud != "compact":  # there the whole row is the key
-                kind = "number" if technique.numbers else "value"
-                on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
-            if (mark := kind_of(technique, value, self.options.get).mark) and path not in self._partly:
-                on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
+    if status.panels.hud == "compact":
+        return [section("techniques", [each for each in TECHNIQUES if each.key.isdigit()])._replace(headline=None)]
+    groups = {each.group: [other for other in TECHNIQUES if other.group == each.group] for each in TECHNIQUES}
+    return [*(section(name, group) for name, group in groups.items()), PanelSection("marks", ROW, draw_marks, None)]
 
 
-# --- parameters ------------------------------------------------------------------------------------------------------
+def draw_marks(on: Canvas, top: float) -> None:
+    left: float = PAD
+    for kind in KINDS[1:]:
+        end = on.left(kind.mark, left, top + ROW / 2, SMALL, WARM)
+        end = on.left(f" {kind.name}", end, top + ROW / 2, SMALL, FAINT)
+        on.target((left, top, end - left, ROW), "fact", kind.name)
+        left = end + 16
+
+
+def draw_techniques(on: Canvas, top: float, group: Sequence[Technique], sim: Simulation, status: Status,
+                    keys: Keys) -> None:
+    get, right_edge, unused_now = sim.optimizations.get, RIGHT_WIDTH - PAD, inactive(sim.situation)
+    partly = partly_inactive(sim.situation)
+    for number, technique in enumerate(group):
+        middle, right = top + ROW * (number + 0.5), right_edge
+        path, value = technique.path, get(technique.path)
+        waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
+        unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
+        name = unused if path in unused_now else TEXT
+        if touched:
+            on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
+        on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
+        for key in list(keys.get(path, ()))[:1]:
+            on.key(key, PAD, middle, ROW - 4, name, is_filled=not off and name == TEXT)
+        on.left(technique.label.strip(), PAD + 24, middle, NORMAL, name)
+        if waits:
+            for dot in range(3):
+                on.circle(ACCENT, (right - 2 - 6 * dot, middle), 1.5)
+            right -= 22
+        text = hud_word(status.pending[path]) if waits else partly.get(path) or hud_word(value)
+        colour = name if name != TEXT else DIM if off or waits else ACCENT
+        start = on.right(text, right, middle, NORMAL, colour)
+        if status.panels.hud != "compact":  # there the whole row is the key
+            kind = "number" if technique.numbers else "value"
+            on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
+        if (mark := kind_of(technique, value, get).mark) and path not in partly:
+            on.right(mark, start - 4, middle, NORMAL, name if name != TEXT else FAINT if off else WARM)
+
 
 # --- sliders ---------------------------------------------------------------------------------------------------------
 
@@ -459,37 +454,30 @@ def scale_of(row: NumberRow) -> SliderScale:
     return SliderScale.of(number.low, number.high, row.shipped, number.is_whole)
 
 
-class RowsInView(NamedTuple):
-    """How many rows there is room for, and the first that is shown."""
-
-    shown: int
-    first: int
-    total: int
-
-    @classmethod
-    def of(cls, count: int, first: int, room: float, others: Sequence[PanelSection]) -> RowsInView:
-        """Return what is shown in a panel with `room`, beside the lines of the other sections."""
-        used = EDGES + ROW + HEAD + sum(each.taken(False) for each in others)
-        shown = min(count, MAX_ROWS, max(int((room - used) / NUMBER_ROW), LEAST_ROWS))
-        return cls(shown, min(max(first, 0), count - shown), count)
+def rows_in_view(count: int, first: int, room: float, others: Sequence[PanelSection]) -> range:
+    """The rows, from `first` on if possible, that a panel with `room` shows beside the lines of other sections."""
+    used = EDGES + ROW + HEAD + sum(each.taken(False) for each in others)
+    shown = min(count, MAX_ROWS, max(int((room - used) / NUMBER_ROW), LEAST_ROWS))
+    first = min(max(first, 0), count - shown)
+    return range(first, first + shown)
 
 
-def number_section(rows: Sequence[NumberRow], view: RowsInView) -> PanelSection:
-    draw = partial(draw_numbers, rows=rows[view.first:view.first + view.shown], view=view)
-    return PanelSection(NUMBERS, HEAD + NUMBER_ROW * view.shown, draw)
+def number_section(rows: Sequence[NumberRow], shown: range) -> PanelSection:
+    return PanelSection(NUMBERS, HEAD + NUMBER_ROW * len(shown), partial(draw_numbers, rows=rows, shown=shown))
 
 
-def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], view: RowsInView) -> None:
-    on.target((0, top + HEAD, LEFT_WIDTH, NUMBER_ROW * view.shown), NUMBERS)
-    if view.shown < view.total:
-        on.left(f"{view.first + 1}-{view.first + view.shown} of {view.total}", PAD, top + HEAD / 2, SMALL, FAINT)
-        tall = NUMBER_ROW * view.shown
-        on.rect(EDGE, (LEFT_WIDTH - 6, top + HEAD + tall * view.first / view.total, 2, tall * view.shown / view.total))
+def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], shown: range) -> None:
+    tall = NUMBER_ROW * len(shown)
+    on.target((0, top + HEAD, LEFT_WIDTH, tall), NUMBERS)
+    if len(shown) < len(rows):
+        on.left(f"{shown.start + 1}-{shown.stop} of {len(rows)}", PAD, top + HEAD / 2, SMALL, FAINT)
+        bar = LEFT_WIDTH - 6, top + HEAD + tall * shown.start / len(rows), 2, tall * len(shown) / len(rows)
+        on.rect(EDGE, bar)
     start = on.right("reset all", LEFT_WIDTH - PAD, top + HEAD / 2, SMALL, DIM)
     on.target((start, top, LEFT_WIDTH - PAD - start, HEAD), "action", "reset_parameters")
-    for at, row in enumerate(rows):
-        line = top + HEAD + NUMBER_ROW * at
-        number, middle = row.number, line + NUMBER_ROW / 2
+    for at, row in enumerate(rows[shown.start:shown.stop]):
+        number, line = row.number, top + HEAD + NUMBER_ROW * at
+        middle = line + NUMBER_ROW / 2
         fixed, changed = number.live == "no", row.value != row.shipped
         colour: Colour = INACTIVE if fixed else ACCENT if changed else TEXT
         label = number.path if number.path.startswith("links.") else number.key
