@@ -75,14 +75,13 @@ def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
 class Pen:
     """Writes in one font at any size, in the colours of a theme. Call `pygame.font.init` before."""
 
-    def __init__(self, face: str | None = None, theme: Theme = DARK) -> None:
-        """Write in `face` in both weights, or in the program's font."""
+    def __init__(self, theme: Theme = DARK) -> None:
         try:
             from font_roboto import Roboto, RobotoMedium
 
-            self.faces = (face, face) if face else (Roboto, RobotoMedium)
+            self.faces = Roboto, RobotoMedium
         except ImportError:
-            self.faces = (face or pygame.font.get_default_font(),) * 2
+            self.faces = (pygame.font.get_default_font(),) * 2
         self.theme = theme
         self.font = lru_cache(None)(lambda size, bold: pygame.font.Font(self.faces[bold], size))
         self._image = lru_cache(KEPT)(text_image)

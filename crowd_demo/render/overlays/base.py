@@ -46,7 +46,8 @@ LASTING = 180  # pictures that the scale of a heat map stays as it is needed
 
 Part = tuple[str, RGB | str]  # of a label: a text, and its colour
 Spot = tuple[str, float, float, int, int]  # which point of a label lies at a point of the world, and so many pixels off
-Heat = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike, Doubles]  # four edges of areas, and how much is in each: 1 or more
+Edges = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]  # of areas: left, top, right and bottom
+Heat = tuple[Edges, Doubles]  # areas, and how much there is in each: 1 or more
 Moved = Callable[[pygame.Rect], pygame.Rect]  # where in the window a rectangle is to be instead
 
 
@@ -311,10 +312,10 @@ class Scales:
 
 def draw_heat(sketch: Sketch, heat: Heat, what: str, scales: Scales) -> None:
     """Fill rectangles by their amounts; `what` is the text of the legend."""
-    left, top, right, bottom, amounts = heat
+    edges, amounts = heat
     most = float(amounts.max(initial=0))
     end = scales.end_of(what, most)
-    sketch.areas(left, top, right, bottom, scale_inks((amounts - 1) / (end - 1), PALE, FULL))
+    sketch.areas(*edges, scale_inks((amounts - 1) / (end - 1), PALE, FULL))
     keys = (Key(colour, f"{1 + (end - 1) * third // 3:,}") for third, colour in enumerate(SCALE))
     sketch.explain(f"{what} (maximum {most:,.0f})", *keys)
 

@@ -25,6 +25,7 @@ from crowd_demo.render.hud.status import Chart, Key
 from crowd_demo.render.inks import BLACK, BLUE, GREEN, ORANGE, PURPLE, RGB, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import (
     NOT_BUILT,
+    Edges,
     GroundSquares,
     Heat,
     OverlayView,
@@ -74,7 +75,7 @@ def draw_density(sketch: Sketch, view: OverlayView) -> None:
     counts = np.bincount(squares.number_at(x, y), minlength=squares.total)
     found = np.flatnonzero(counts)
     edges, which = free_parts(squares, found, walls)
-    heat = *edges, counts[found][which].astype(np.float64)
+    heat = edges, counts[found][which].astype(np.float64)
     draw_heat(sketch, heat, f"agents in {square_text(view.sim, side)}", view.scales)
 
 
@@ -88,9 +89,9 @@ def side_of(zoom: float, tile: float) -> float:
     return side
 
 
-def free_parts(squares: GroundSquares, found: Longs, walls: Walls) -> tuple[tuple[Doubles, ...], Longs | slice]:
+def free_parts(squares: GroundSquares, found: Longs, walls: Walls) -> tuple[Edges, Longs]:
     """The free ground of some squares: left, top, right and bottom of its parts, and of which square each is one."""
-    (column, row), side, which = squares.cell_of(found), squares.side, slice(None)
+    (column, row), side, which = squares.cell_of(found), squares.side, np.arange(len(found))
     if walls.blocked.any():
         row, column, which = on_free_tiles(row, column, side, walls)
         side = min(side, float(walls.tile))
@@ -138,7 +139,7 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     rows, columns = cells_in(sketch.rect, cell, cells.columns, cells.rows)
     if len(rows) == 0 or len(columns) == 0:
         nothing = np.zeros(0)
-        return nothing, nothing, nothing, nothing, nothing
+        return (nothing, nothing, nothing, nothing), nothing
     reach, high, wide = cells.reach, len(rows), len(columns)
     near = cells_in(sketch.rect, cell, cells.columns, cells.rows, reach)
     outside = [(reach - shown[0] + around[0], reach + shown[-1] - around[-1])
@@ -150,7 +151,7 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     row, column = np.nonzero(agents[reach:reach + high:every, reach:reach + wide:every])
     left, top = columns[::every][column] * cell, rows[::every][row] * cell
     amounts = candidates[::every, ::every][row, column].astype(np.float64)
-    return left, top, left + every * cell, top + every * cell, amounts
+    return (left, top, left + every * cell, top + every * cell), amounts
 
 
 def _agents_in(cells: Cells | Lists, rows: Longs, columns: Longs) -> Ints:
@@ -180,7 +181,7 @@ def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
             (np.minimum, columns.x), (np.minimum, columns.y), (np.maximum, columns.x), (np.maximum, columns.y))],
             axis=1).astype(np.float64) if groups else np.zeros((0, 4))
     left, top, right, bottom = box[amounts > 0].T
-    return left, top, right, bottom, amounts[amounts > 0]
+    return (left, top, right, bottom), amounts[amounts > 0]
 
 
 # --- streams ------------------------------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ def test_the_legend_begins_at_one_and_has_a_colour_for_each_third() -> None:
     for most, texts in ((1, "1 2 3 4"), (4, "1 2 3 4"), (5, "1 3 5 7"), (20, "1 9 17 25")):
         sketch, edge = Sketch(Camera((400.0, 300.0), (200, 150))), np.zeros(1)
         sketch.name = "heat"
-        draw_heat(sketch, (edge, edge, edge + 10, edge + 10, np.array([most], np.float64)), "agents", Scales())
+        draw_heat(sketch, ((edge, edge, edge + 10, edge + 10), np.array([most], np.float64)), "agents", Scales())
         assert [key.what for key in sketch.legend_items[0].keys] == texts.split()
 
 

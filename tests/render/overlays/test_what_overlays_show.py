@@ -20,7 +20,7 @@ from crowd_demo.sim.inspection import square_text
 def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
     monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
-                        lambda sketch, heat, what, scales: amounts.append(np.stack((heat[0], heat[1], heat[4]))))
+                        lambda sketch, heat, what, scales: amounts.append(np.stack((*heat[0][:2], heat[1]))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20, steps=3)
     run(sim.reindexing())
     spied(sim, draw_candidates)
