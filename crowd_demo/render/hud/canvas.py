@@ -245,10 +245,7 @@ class Canvas:
         pygame.draw.rect(self.surface, self.pen.colour(colour), self.pixels(box), self._line_px(width) if width else 0,
                          self.px(radius))
 
-    def line(self, colour: Colour, start: Point, end: Point, width: float = 1) -> None:
-        pygame.draw.line(self.surface, self.pen.colour(colour), self._at(start), self._at(end), self._line_px(width))
-
-    def lines(self, colour: Colour, points: Sequence[Point], width: float = 1) -> None:
+    def line(self, colour: Colour, *points: Point, width: float = 1) -> None:
         pygame.draw.lines(self.surface, self.pen.colour(colour), False, [self._at(point) for point in points],
                           self._line_px(width))
 

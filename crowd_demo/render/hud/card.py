@@ -370,7 +370,7 @@ def draw_answer(answer: AnswerView, pen: Pen, scale: float) -> Canvas:
         on.right("still inside", right - 8, top + 13, SMALL, DIM)
         for points, colour in curves:
             line = [(INSET + wide * time_s / longest, top + 5 + (CURVE - 10) * (1 - share)) for time_s, share in points]
-            on.lines(colour, line, 2)
+            on.line(colour, *line, width=2)
             on.circle(colour, line[-1], 3)
         on.left("0 s", INSET, top + CURVE + 11, SMALL, DIM)
         on.right(f"{longest:.0f} s", right, top + CURVE + 11, SMALL, DIM)

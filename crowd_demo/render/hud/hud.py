@@ -13,7 +13,7 @@ technique changes. So most frames cost two blits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import pygame
@@ -285,19 +285,17 @@ class Hud:
         return status.panels.hud in (("full", "compact"), ("right", "compact"))[side] or (
             self.is_wide and status.panels.hud in ("full", "right"))
 
-    def _asked_for(self, sim: Simulation, status: Status, now_s: float) -> list[Canvas]:
-        found = []
+    def _asked_for(self, sim: Simulation, status: Status, now_s: float) -> Iterator[Canvas]:
         if status.minimap:
-            found.append(self.minimap.draw(sim, status.minimap, self.pen, self.scale, now_s))
+            yield self.minimap.draw(sim, status.minimap, self.pen, self.scale, now_s)
         if inspected := status.inspection:
             hints = self._hints(INSPECTING_BOX if inspected.is_box else INSPECTING)
-            found.append(self._rendered("inspection", inspected.title, lambda: draw_inspection(
-                inspected, hints, self.pen, self.scale), now_s, 1 / REFRESH_HZ))
+            yield self._rendered("inspection", inspected.title, lambda: draw_inspection(
+                inspected, hints, self.pen, self.scale), now_s, 1 / REFRESH_HZ)
         for item in status.legend_items:
             if item.chart:
                 render = partial(draw_chart, item.chart, self.pen, self.scale)
-                found.append(self._rendered(f"chart {item.name}", None, render, now_s, 1 / REFRESH_HZ))
-        return found
+                yield self._rendered(f"chart {item.name}", None, render, now_s, 1 / REFRESH_HZ)
 
     def _draw_panels(self, sim: Simulation, status: Status, room: int, now_s: float) -> tuple[int, int, int]:
         """Place the left panel, and the right one in its room; return left, top and right of what lies between them."""

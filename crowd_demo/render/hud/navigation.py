@@ -275,7 +275,7 @@ def draw_flow(on: pygame.Surface, flow: FlowView, pen: Pen, scale: float) -> Non
         label.circle(colour, (10, 6 + WORDS * (number + 0.5)), 4)
         label.left(flow.texts[number], 20, 6 + WORDS * (number + 0.5), SMALL)
         if len(recent) > 1:
-            label.lines(colour, [(8 + (FLOW_WIDTH - 16) / FLOW_SHOWN * second, low - FLOW_HEIGHT * now[number] / most)
+            label.line(colour, *[(8 + (FLOW_WIDTH - 16) / FLOW_SHOWN * second, low - FLOW_HEIGHT * now[number] / most)
                                  for second, now in enumerate(recent)])
     place = label.surface.get_rect(topleft=(middle[0] + 50 * scale, middle[1] + 20 * scale))  # right of the cursor's
     on.blit(label.surface, place.clamp(on.get_rect()))
@@ -307,7 +307,7 @@ def draw_icon(on: Canvas, name: str, x: float, y: float, colour: Colour) -> None
             case "polygon":
                 on.polygon(ink, points)
             case "lines":
-                on.lines(ink, points, shape.size)
+                on.line(ink, *points, width=shape.size)
             case "disc":
                 on.circle(ink, points[0], shape.size)
             case "box":

@@ -242,7 +242,7 @@ def draw_curve(on: Canvas, box: Box, values: Doubles, low: float, high: float) -
     if len(values) > 1 and high > 0:
         across = np.linspace(left, left + width, len(values)).tolist()
         up = (top + height - 2 - (values - low) * ((height - 3) / max(high - low, 1e-9))).tolist()
-        on.lines(ACCENT, list(zip(across, up, strict=True)))
+        on.line(ACCENT, *zip(across, up, strict=True))
     on.line(EDGE, (left, top + height), (left + width, top + height))
 
 

@@ -5,6 +5,7 @@ A legend is laid out in parts, such as a colour with its text, in as many lines 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -521,7 +522,7 @@ def draw_chart(chart: Chart, pen: Pen, scale: float) -> Canvas:
     on.left(chart.axes[1], left + 4, top + 8, SMALL, FAINT)
     for rank, (name, along, upwards) in reversed(list(enumerate(chart.curves))):
         colour, width = (FAINT, 1.0) if rank else (TEXT, 1.6)
-        on.lines(colour, [at(*point) for point in zip(along.tolist(), upwards.tolist(), strict=True)], width)
+        on.line(colour, *itertools.starmap(at, zip(along.tolist(), upwards.tolist(), strict=True)), width=width)
         on.right(name, WIDTH - RIGHT - 6, TOP + 9 + CURVE_LINE * rank, SMALL, colour)
     return on
 
