@@ -291,8 +291,7 @@ def draw_caption(caption: Caption, size: tuple[int, int], pen: Pen, scale: float
     on.left(on.fitted(caption.name, on.size[0] - 2 * LEFT, HUGE), LEFT, low - NAME, HUGE, WHITE, bold=True)
     on.paragraph(on.wrapped(caption.sentence, on.size[0] - 2 * LEFT, LARGE, 2), LEFT, low - SENTENCE, LINE, LARGE, PALE)
     if caption.key:
-        end = on.key(caption.key, LEFT, low - HINT, 18)
-        on.left(caption.hint, end + 10, low - HINT, NORMAL, PALE)
+        on.left(caption.hint, on.key(caption.key, LEFT, low - HINT, 18) + 10, low - HINT, NORMAL, PALE)
     return on
 
 

@@ -177,9 +177,8 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
 
 
 def _folded(name: str, facts: Mapping[str, str], headline: str) -> PanelSection:
-    listed = [Fact(*fact) for fact in facts.items()]
-    headline = UNREAD if UNREAD in headline else headline
-    return PanelSection(name, facts_height(4) + 3, partial(draw_led, facts=listed), headline)
+    draw = partial(draw_led, facts=[Fact(*fact) for fact in facts.items()])
+    return PanelSection(name, facts_height(4) + 3, draw, UNREAD if UNREAD in headline else headline)
 
 
 def draw_led(on: Canvas, top: float, facts: Sequence[Fact], has_line: bool = False) -> float:
@@ -200,8 +199,7 @@ def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, fl
 def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> None:
     """Draw the errors of approximate techniques: staggering, and below it a neighbour limit or the field."""
     period = sim.optimizations.stagger.avoidance if is_staggered(sim) else 1
-    stagger = mean_error(readings.stagger) if period > 1 else UNREAD
-    facts = [Fact("stagger error", stagger, WARM), Fact("", "")]
+    facts = [Fact("stagger error", mean_error(readings.stagger) if period > 1 else UNREAD, WARM), Fact("", "")]
     if has_field(sim):
         facts += [Fact("field error", mean_error(readings.field), WARM),
                   Fact("at worst", percent(readings.field.most) if readings.field else UNREAD, WARM)]
@@ -248,8 +246,7 @@ def draw_curve(on: Canvas, box: Box, values: Doubles, low: float, high: float) -
 
 def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour: Colour) -> None:
     """Draw a hand from the middle of the dial, with a dot at its tip, at most to the rim."""
-    length = math.hypot(*direction)
-    scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(length, DIAL_FULL))
+    scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(math.hypot(*direction), DIAL_FULL))
     tip = middle[0] + direction[0] * scale, middle[1] + direction[1] * scale
     on.line(colour, middle, tip, width=2)
     on.circle(colour, tip, 2)
@@ -271,9 +268,8 @@ def draw_scenario(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
     events, first, count = sim.events, sim.config.agents, sim.agents.count
     answer_s = events.answer_s(sim.dt)
     clock_s = (sim.tick - events.clock_tick) * sim.dt
-    answer = UNREAD if answer_s is None else f"{answer_s:.1f} s"
     top = draw_led(on, top, [Fact("remain", f"{count:,} of {first:,}"), Fact("clock", time_text(clock_s)),
-                             Fact("answer", answer, ACCENT)])
+                             Fact("answer", UNREAD if answer_s is None else f"{answer_s:.1f} s", ACCENT)])
     top = _draw_places(on, top + 4, sim)
     if any(event.hand for event in sim.config.events):
         _draw_hand(on, top, sim, keys)
@@ -303,8 +299,7 @@ def _draw_places(on: Canvas, top: float, sim: Simulation) -> float:
         on.left(on.fitted(name, 70, SMALL), PAD, middle, SMALL, FAINT)
         on.right(f"{counts.of_line(name) if is_line else inside(name, sim):,}", COUNT_RIGHT, middle, NORMAL)
         if is_line:
-            flow = flows[-1, number] if len(flows) else 0.0
-            on.right(f"{flow:.1f}/s", FLOW_RIGHT, middle, SMALL, DIM)
+            on.right(f"{flows[-1, number] if len(flows) else 0:.1f}/s", FLOW_RIGHT, middle, SMALL, DIM)
             draw_curve(on, (PLOT_LEFT, top + 1, LEFT_WIDTH - PAD - PLOT_LEFT, PLACE - 3), flows[:, number], 0.0, most)
         else:
             on.left("inside", PLOT_LEFT, middle, SMALL, FAINT)

@@ -109,8 +109,7 @@ def on_free_tiles(row: Longs, column: Longs, side: float, walls: Walls) -> tuple
     parts_a_tile = max(round(tile / side), 1)
     down, across = row // parts_a_tile, column // parts_a_tile
     height, width = walls.blocked.shape
-    inside = (down >= 0) & (across >= 0) & (down < height) & (across < width)
-    free = np.flatnonzero(inside)
+    free = np.flatnonzero((down >= 0) & (across >= 0) & (down < height) & (across < width))
     free = free[walls.blocked[down[free], across[free]] == 0]
     return row[free], column[free], which[free]
 

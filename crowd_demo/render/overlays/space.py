@@ -185,8 +185,7 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
 
 def draw_frustum(sketch: Sketch, view: OverlayView) -> None:
     """Draw the outline of the frozen frustum, with its name above it."""
-    frozen = view.frozen
-    if frozen:
+    if frozen := view.frozen:
         sketch.boxes(*frozen, ink(BLACK), width=6)
         sketch.boxes(*frozen, ink(ORANGE), width=2)
         sketch.label("frozen frustum", (frozen.left + frozen.right) / 2, frozen.top - 16 / sketch.zoom, WARM)
