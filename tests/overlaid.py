@@ -7,8 +7,7 @@ import pygame
 
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.overlays.base import OverlayView
-from crowd_demo.render.overlays.sketch import Scales, Sketch
+from crowd_demo.render.overlays.base import OverlayView, Scales, Sketch
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sprites.pixels import plain_surface

@@ -19,12 +19,11 @@ from crowd_demo.app.seeing.side_by_side import RIGHT
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import ON_PANEL, Target, scale_for
-from crowd_demo.render.hud.navigation import tick_at
+from crowd_demo.render.hud.navigation import BRUSH_SLIDER, tick_at
 from crowd_demo.render.hud.panel_layout import bar_of
 from crowd_demo.render.hud.sections import NUMBERS, SETTING, SLIDER
 from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import BET, LEGEND
-from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER
 
 PAN_PX_PER_S = 900.0
 REPEAT_AFTER_S = 0.35

@@ -118,14 +118,10 @@ class Looks:
         return Levels((np.array(corners) / TOP_LEVEL).astype(np.float32)[..., None, None], (bits & 1).astype(bool))
 
     def _number(self, key: int) -> int:
-        if key < self._first:
-            return key
-        if key not in self._numbers:
-            if len(self._keys) == MAX_LOOKS:
-                return key & PICTURES
+        if key >= self._first and key not in self._numbers and len(self._keys) < MAX_LOOKS:
             self._numbers[key] = len(self)
             self._keys.append(key)
-        return self._numbers[key]
+        return self._numbers.get(key, key & PICTURES)
 
 
 def _packed(corners: Bytes, own: Bools) -> Field:
@@ -240,10 +236,7 @@ class TileSet:
         self._ground = ground
         self._ambient = np.array(NIGHT if ground == "night" else DAY, np.float32)
         self._looks = Looks(ON_GROUND + self._sky_rows, VARIANTS)
-        self.at = lru_cache(KEPT)(self._scaled)  # by their side, in pixels
-
-    def _scaled(self, side: int) -> Scaled:
-        return Scaled(self.pictures, len(self._looks), side)
+        self.at = lru_cache(KEPT)(lambda side: Scaled(self.pictures, len(self._looks), side))  # pixels
 
     def numbers(self, kinds: Bytes, marks: Marks) -> Marks:
         """The number of each tile's picture, int16[H, W]."""
@@ -305,9 +298,12 @@ class TileSet:
         return colours[where.reshape(numbers.shape)]
 
     def _lit(self, top: Picture, kind: int, variant: int, shade: int) -> Picture:
-        if kind == WALL:
-            return _with_front(top, self._part("wall_front", variant)) if shade else top
-        return top * _light(shade, len(top))[..., None]
+        if kind != WALL:
+            return top * _light(shade, len(top))[..., None]
+        if not shade:
+            return top
+        front = _resized(self._part("wall_front", variant), len(top), round(len(top) * FRONT_PART), top_joins=False)
+        return np.concatenate((top[:len(top) - len(front)], front))
 
     def _landscape(self, numbers: list[int], variant: int, side: int) -> Pictures:
         """Paths or lawns, and lakes with round edges, [n, side, side, 3]."""
@@ -403,14 +399,6 @@ def _glow(side: int, on_front: bool) -> Floats:
 def _step(field: Floats, width: float) -> Floats:
     """From 0 to 1 where a field goes through 0.5: float32[side, side, 1]."""
     return np.clip((field - 0.5) / width + 0.5, 0, 1)[..., None].astype(np.float32)
-
-
-def _with_front(top: Picture, front: Picture) -> Picture:
-    side = len(top)
-    height = round(side * FRONT_PART)
-    picture = top.copy()
-    picture[side - height:] = _resized(front, side, height, top_joins=False)
-    return picture
 
 
 def _surface(pixels: Words) -> pygame.Surface:

@@ -17,7 +17,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.registry.entries import Range
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.large_type import AnswerView, PastRun
+from crowd_demo.render.hud.card import AnswerView, PastRun
 from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import speed_text
 from crowd_demo.sim.actions import Place, Populate

@@ -1,6 +1,6 @@
 """The tools for the mouse: what each does to the crowd under it, and what the cursor says of it.
 
-Another tool is an entry of `TOOLS`, an action in registry/actions.py and an icon in render/hud/tool_bar.py. Which tiles
+Another tool is an entry of `TOOLS`, an action in registry/actions.py and an icon in render/hud/navigation.py. Which tiles
 a round brush passes on its way is pure geometry, in world units, with memory for those near the way alone.
 """
 

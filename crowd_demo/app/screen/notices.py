@@ -22,7 +22,7 @@ from crowd_demo.config.resources import TRY, about, find_config, note_of, pictur
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
 from crowd_demo.host.shell import ShutdownRequest
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
-from crowd_demo.render.hud.large_type import Caption
+from crowd_demo.render.hud.card import Caption
 from crowd_demo.render.hud.views import loaded_picture
 
 CAPTION_S, FADE_S = 3.0, 0.4

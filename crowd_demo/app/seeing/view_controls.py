@@ -28,8 +28,7 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
 from crowd_demo.render.overlays.agents import draw_agent, draw_box, draw_labels
-from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
-from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
+from crowd_demo.render.overlays.base import Moved, OverlayView, Scales, Sketch, draw_overlays, on_ground
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sprites.pixels import frame_of

@@ -5,7 +5,7 @@ update, place in memory, grid cell and thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -230,35 +230,20 @@ BOARD: tuple[RGB, ...] = (0, 114, 178), (240, 228, 66)
 
 # --- staggering: how long ago an agent looked at its neighbours, and when it looks again (neighbours/schedule.py) ---------
 
-class AgeMode(NamedTuple):
-    """A column by slot: steps from the last update to the step before `tick`."""
+class UpdateMode(NamedTuple):
+    """A column by slot: steps from the last update to the step before `tick`, or from `tick` to the next update."""
 
     next_update: Ints
-    tick: np.int32
+    tick: np.int32  # the next step
+    is_age: bool
 
 
-class DueMode(NamedTuple):
-    """A column by slot: steps from `tick`, the next step, to the next update."""
-
-    next_update: Ints
-    tick: np.int32
-
-
-@device
-def _between(steps: Register) -> Register:
-    return min(max(steps, 0), STEPS - 1)
-
-
-@implements(number_of, AgeMode)
-def number_ages(mode: AgeMode, slots: Int, register: Register) -> Register:
+@implements(number_of, UpdateMode)
+def number_updates(mode: UpdateMode, slots: Int, register: Register) -> Register:
     packed = gather(mode.next_update, slots)
-    looked = bits(packed, SHIFT, TICKS) - bits(packed, 0, WAITS) - 1
-    return _between(mode.tick - 1 - looked)
-
-
-@implements(number_of, DueMode)
-def number_turns(mode: DueMode, slots: Int, register: Register) -> Register:
-    return _between(bits(gather(mode.next_update, slots), SHIFT, TICKS) - mode.tick)
+    due = bits(packed, SHIFT, TICKS) - mode.tick
+    steps = bits(packed, 0, WAITS) - due if mode.is_age else due
+    return min(max(steps, 0), STEPS - 1)
 
 
 def ages(sim: Simulation, slots: Ints) -> Bytes:
@@ -269,7 +254,7 @@ def ages(sim: Simulation, slots: Ints) -> Bytes:
 
 
 class AgeColours(ColourMode):
-    MODE: Any = AgeMode
+    IS_AGE = True
     TEXTS = "last update", "in the last step", "{} steps before"  # the legend's title, and its two ends
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
@@ -277,8 +262,8 @@ class AgeColours(ColourMode):
         shades = ramp(scales_of(sim).rising[::-1], max(sim.optimizations.stagger.avoidance, 2))
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
-    def mode(self, sim: Simulation) -> AgeMode | DueMode:
-        return self.MODE(sim.agents.view.next_update, np.int32(sim.tick))
+    def mode(self, sim: Simulation) -> UpdateMode:
+        return UpdateMode(sim.agents.view.next_update, np.int32(sim.tick), self.IS_AGE)
 
     def legend(self, sim: Simulation) -> Legend:
         period, (title, first, last) = sim.optimizations.stagger.avoidance, self.TEXTS
@@ -287,7 +272,7 @@ class AgeColours(ColourMode):
 
 
 class DueColours(AgeColours):
-    MODE = DueMode
+    IS_AGE = False
     TEXTS = "next update", "in the next step", "{} steps later"
 
 

@@ -22,7 +22,7 @@ from crowd_demo.compute.simd import select
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Mode, Moving, Shades, appearance_of_id, hash_id, number_of
+from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Moving, Shades, appearance_of_id, hash_id, number_of
 from crowd_demo.render.figures import sprited
 from crowd_demo.render.figures.sprited import Poses, Sprited, draw_list, sector, slopes
 from crowd_demo.render.figures.sprites import Atlas, Manifest, Sheet, load_sheet
@@ -81,32 +81,6 @@ class BirdFigures(Sprited):
         return BirdMode(now.agents.id, now.time_s, self._appearance_count, self._predators)
 
 
-class HuntFigures(BirdFigures):
-    """The figures of the sheet "hunt": starlings, and then hawks, who are seen however small starlings are."""
-
-    SHEET, SPAN = "hunt", 14.0
-
-    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
-        super().__init__(config, folder, manifest)
-        self._appearance_count, self._predators = 1, config.hunt.predators
-        assert isinstance(self._sheet, Sheet)
-        self._hawks = AlwaysVisible(self._sheet, self._units_a_pixel, self._predators)
-
-    def margin(self, zoom: float) -> Rect:
-        usual = super().margin(zoom)
-        return Rect(*map(max, usual, self._hawks.margin(zoom))) if self._hawks.needed(zoom) else usual
-
-    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
-        on_screen = super().draw(target, now, slots, shades)
-        if self._hawks.needed(now.camera.zoom):
-            self._hawks.draw(target, now, slots, self.mode(now), shades)
-        return on_screen
-
-    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
-        yield from super().launches(now, frame)
-        yield self._hawks.find(now, np.zeros(0, np.int32))
-
-
 # --- those that are always visible --------------------------------------------------------------------------------------
 
 def disc(radius: int) -> Ints:
@@ -136,32 +110,49 @@ def find_few(worker: int, workers: int, slots: Ints, ids: Ints, found: Ints) -> 
             found[np.uintp(identity)] = k
 
 
-class AlwaysVisible:
-    """Draws the first `few` agents with sprites of `sheet`, over all others."""
+class HuntFigures(BirdFigures):
+    """The figures of the sheet "hunt": starlings, and then hawks, who are seen however small starlings are."""
 
-    def __init__(self, sheet: Sheet, units_a_pixel: float, few: int) -> None:
-        small = sheet.shrunk(SMALLER)
-        self._coloured, self._grey, self._shapes = (Atlas(each, 1.0) for each in (small, small.grey(), small.white()))
-        self._farthest = 1 / SMALLER / units_a_pixel  # zoom from which on their sprites are large enough
-        self._found, self._poses = np.full(few, NOBODY, np.int32), Poses()
+    SHEET, SPAN = "hunt", 14.0
 
-    def needed(self, zoom: float) -> bool:
-        return zoom < self._farthest and len(self._found) > 0
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
+        super().__init__(config, folder, manifest)
+        self._appearance_count, self._predators = 1, config.hunt.predators
+        assert isinstance(self._sheet, Sheet)
+        small = self._sheet.shrunk(SMALLER)
+        self._small, self._small_grey, self._shapes = (
+            Atlas(each, 1.0) for each in (small, small.grey(), small.white()))
+        self._found, self._hawks = np.full(self._predators, NOBODY, np.int32), Poses()
+
+    def _are_small(self, zoom: float) -> bool:
+        """Return whether the sprites of hawks are too small, so that each is drawn once more."""
+        return zoom < 1 / SMALLER / self._units_a_pixel and self._predators > 0
 
     def margin(self, zoom: float) -> Rect:
-        (width, height), (x, y) = self._coloured.size, self._coloured.anchor
-        return Rect(*((pixels + LIGHT_PX + MARGIN_PX) / zoom for pixels in (x, y, width - x, height - y)))
+        usual = super().margin(zoom)
+        if not self._are_small(zoom):
+            return usual
+        (width, height), (x, y) = self._small.size, self._small.anchor
+        reach = ((pixels + LIGHT_PX + MARGIN_PX) / zoom for pixels in (x, y, width - x, height - y))
+        return Rect(*map(max, usual, reach))
 
-    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, mode: Mode, shades: Shades | None) -> None:
-        """Draw those of `slots`; they have the colours of `shades`, or their own."""
-        self._found[:] = NOBODY
-        self.find(now, slots).run()
-        at = self._found[self._found != NOBODY]
-        some_shades = shades._replace(number=shades.number[at]) if shades else None
-        self._poses.launch(now, slots[at], mode, self._coloured, some_shades).run()
-        draws = self._poses.draws(len(at))
-        draw_list(target, self._shapes, outlines(draws), now)
-        draw_list(target, self._grey if shades else self._coloured, draws, now)
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
+        """Draw small hawks once more; they have the colours of `shades`, or their own."""
+        on_screen = super().draw(target, now, slots, shades)
+        if self._are_small(now.camera.zoom):
+            self._found[:] = NOBODY
+            self._find(now, slots).run()
+            at = self._found[self._found != NOBODY]
+            some_shades = shades._replace(number=shades.number[at]) if shades else None
+            self._hawks.launch(now, slots[at], self.mode(now), self._small, some_shades).run()
+            draws = self._hawks.draws(len(at))
+            draw_list(target, self._shapes, outlines(draws), now)
+            draw_list(target, self._small_grey if shades else self._small, draws, now)
+        return on_screen
 
-    def find(self, now: FrameInput, slots: Ints) -> Launch:
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
+        yield from super().launches(now, frame)
+        yield self._find(now, np.zeros(0, np.int32))
+
+    def _find(self, now: FrameInput, slots: Ints) -> Launch:
         return launch(find_few, now.workers, slots, now.agents.id, self._found)

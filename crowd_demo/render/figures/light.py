@@ -323,16 +323,7 @@ class Light:
     def launches(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, shades: Shades,
                  area_px: float, frame: Frame) -> tuple[Launch, ...]:
         """Kernels that draw the slots, each a figure of `area_px` pixels."""
-        self._fit(workers, frame)
-        light = light_of(shades.palette.tobytes())
-        return (launch(add_light, workers, slots, agents, ahead, view, shades.number, light, self._layers, self._batch,
-                       self._reached, self.on_screen),
-                launch(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
-                launch(empty_shared_rows, workers, frame.shape[0], self._layers))
-
-    def _fit(self, workers: int, frame: Frame) -> None:
-        """Make the layers; their last row is for agents that are not in the picture."""
-        shape = workers, frame.shape[0] + 3, frame.shape[1] + 2
+        shape = workers, frame.shape[0] + 3, frame.shape[1] + 2  # the last row: agents that are elsewhere
         if self._layers.shape != shape:
             width = shape[2]
             self._layers = np.zeros(shape, np.uint64)
@@ -341,6 +332,11 @@ class Light:
             self.on_screen: Longs = np.zeros(workers, np.int64)
             self._batch: Ints = np.zeros((workers, BATCH), np.int32)
             self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest index
+        light = light_of(shades.palette.tobytes())
+        return (launch(add_light, workers, slots, agents, ahead, view, shades.number, light, self._layers, self._batch,
+                       self._reached, self.on_screen),
+                launch(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
+                launch(empty_shared_rows, workers, frame.shape[0], self._layers))
 
 
 # --- the same in NumPy -----------------------------------------------------------------------------------------------

@@ -126,23 +126,6 @@ def face_all(worker: int, workers: int, ids: Ints, vx: Floats, vy: Floats, headi
         face(facings, np.uintp(ids[slot]), vx[slot], vy[slot], heading_x[slot], heading_y[slot], time_s)
 
 
-class Faces:
-    """Owns the memory of each crowd that is drawn (side by side there are two)."""
-
-    def __init__(self) -> None:
-        self._of: WeakKeyDictionary[Handles, Facings] = WeakKeyDictionary()
-
-    def of(self, handles: Handles) -> Facings:
-        """The memory of the crowd with those handles, large enough for all of its ids."""
-        known = self._of.get(handles)
-        if known is None or len(known.x) < handles.limit:
-            grown = facings(handles.limit)
-            for name, old in known._asdict().items() if known else ():
-                getattr(grown, name)[:len(old)] = old
-            self._of[handles] = known = grown
-        return known
-
-
 # --- sprites ------------------------------------------------------------------------------------------------------------
 
 class PeopleMode(NamedTuple):
@@ -202,40 +185,6 @@ def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Regi
     state = gather(mode.state, slots)  # people who queue look like people who walk
     return appearance_of_id(gather(mode.id, slots), mode.appearances) * DRAWN_STATES + select(state > STUCK, WALKING, state)
 
-
-class PeopleFigures(Sprited):
-    MARKS, OUTLINED = True, True
-
-    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
-        about = manifest["people"]
-        number = np.arange(about["looks"] * DIRECTIONS * POSES, dtype=np.int32)
-        state = np.maximum(number % POSES - STAND_POSE, 0)  # walking and standing, waiting, stuck
-        super().__init__(load_dyed(folder, about), UNITS, SHEET_PX, number // (DIRECTIONS * POSES) * DRAWN_STATES + state)
-        self._appearance_count, self._faces = about["looks"], Faces()
-        self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
-
-    def use_settings(self, widest: Config) -> None:
-        """Go by other numbers: how long people wait, and when they count as stuck."""
-        self._icons.fading = fading(widest.crowd)
-
-    def mode(self, now: FrameInput) -> PeopleMode:
-        columns = cast(PeopleColumns, now.columns)
-        return PeopleMode(now.agents.id, now.ahead, self._appearance_count, columns.state, columns.heading_x,
-                          columns.heading_y, now.time_s, now.bounds, self._faces.of(now.handles))
-
-    def number_mode(self, now: FrameInput) -> PeopleMode:
-        return self.mode(now)._replace(facings=facings(0))
-
-    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
-        yield from super().launches(now, frame)
-        yield from self._icons.launches(now, np.zeros(0, np.int32))
-
-    def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
-        """Draw icons too, but not in a colour mode: the colours of icons mean something else."""
-        on_screen = super()._draw_sprites(target, now, slots, shades)
-        if not shades:
-            self._icons.draw(target, now, slots)
-        return on_screen
 
 # --- icons ------------------------------------------------------------------------------------------------------------
 
@@ -312,31 +261,6 @@ def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, ancho
     listed[0] = k
 
 
-class Icons:
-    """The icons of people, from the sheet "icons", `units_a_pixel` of which are a pixel. Owns the memory of their list."""
-
-    def __init__(self, settings: PeopleSettings, folder: Path, manifest: Manifest, units_a_pixel: float) -> None:
-        self._sprites = Sprites(load_sheet(folder, manifest["icons"]))
-        self.fading, self._units_a_pixel = fading(settings), units_a_pixel
-        self._listed = np.zeros(1, np.int64)
-        self._chosen = ReusedColumns[SpotIcons](SpotIcons, key=np.int64)
-        self._draws = ReusedColumns[DrawList](DrawList, tint=np.uint32)
-
-    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints) -> None:
-        """Draw the icons of those of `slots` that have one, with the blitter of the input's options."""
-        run(self.launches(now, slots))
-        draws = self._draws.first(int(self._listed[0]))
-        draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), draws, now)
-
-    def launches(self, now: FrameInput, slots: Ints) -> tuple[Launch, ...]:
-        columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
-        chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
-        anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
-        return (
-            launch(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self.fading, spots, chosen),
-            launch(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
-
-
 def fading(settings: PeopleSettings) -> Fading:
     """The icon of people who are stuck begins after `stuck_s` without progress, and is complete half as long after that."""
     wait, stuck = settings.wait_s, settings.stuck_s
@@ -348,3 +272,61 @@ def spots_in(bounds: Bounds) -> CellRange:
     left, top, right, bottom = (float(edge) / SPOT for edge in bounds)
     first_column, first_row = math.ceil(left), math.ceil(top)
     return CellRange(first_row, max(math.floor(bottom), first_row), first_column, max(math.floor(right), first_column))
+
+
+# --- figures ------------------------------------------------------------------------------------------------------------
+
+class PeopleFigures(Sprited):
+    """People and their icons. Owns the memory of each crowd that is drawn (side by side there are two)."""
+
+    MARKS, OUTLINED = True, True
+
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
+        about = manifest["people"]
+        number = np.arange(about["looks"] * DIRECTIONS * POSES, dtype=np.int32)
+        state = np.maximum(number % POSES - STAND_POSE, 0)  # walking and standing, waiting, stuck
+        super().__init__(load_dyed(folder, about), UNITS, SHEET_PX, number // (DIRECTIONS * POSES) * DRAWN_STATES + state)
+        self._appearance_count = about["looks"]
+        self._facings: WeakKeyDictionary[Handles, Facings] = WeakKeyDictionary()
+        self._icons, self._fading = Sprites(load_sheet(folder, manifest["icons"])), fading(config.crowd)
+        self._listed = np.zeros(1, np.int64)  # how many icons are drawn
+        self._chosen = ReusedColumns[SpotIcons](SpotIcons, key=np.int64)
+        self._icon_draws = ReusedColumns[DrawList](DrawList, tint=np.uint32)
+
+    def use_settings(self, widest: Config) -> None:
+        """Go by other numbers: how long people wait, and when they count as stuck."""
+        self._fading = fading(widest.crowd)
+
+    def mode(self, now: FrameInput) -> PeopleMode:
+        columns, handles, known = cast(PeopleColumns, now.columns), now.handles, self._facings.get(now.handles)
+        if known is None or len(known.x) < handles.limit:
+            grown = facings(handles.limit)
+            for name, old in known._asdict().items() if known else ():
+                getattr(grown, name)[:len(old)] = old
+            self._facings[handles] = known = grown
+        return PeopleMode(now.agents.id, now.ahead, self._appearance_count, columns.state, columns.heading_x,
+                          columns.heading_y, now.time_s, now.bounds, known)
+
+    def number_mode(self, now: FrameInput) -> PeopleMode:
+        return self.mode(now)._replace(facings=facings(0))
+
+    def launches(self, now: FrameInput, frame: Frame) -> Iterator[Launch]:
+        yield from super().launches(now, frame)
+        yield from self._choose_icons(now, np.zeros(0, np.int32))
+
+    def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
+        """Draw icons too, but not in a colour mode: the colours of icons mean something else."""
+        on_screen = super()._draw_sprites(target, now, slots, shades)
+        if not shades:
+            run(self._choose_icons(now, slots))
+            atlas = self._icons.at(now.camera.zoom * self._units_a_pixel)
+            draw_list(target, atlas, self._icon_draws.first(int(self._listed[0])), now)
+        return on_screen
+
+    def _choose_icons(self, now: FrameInput, slots: Ints) -> tuple[Launch, ...]:
+        columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
+        chosen, draws = self._chosen.first(spots.cells), self._icon_draws.first(spots.cells)
+        anchor = self._icons.at(now.camera.zoom * self._units_a_pixel).anchor
+        return (
+            launch(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
+            launch(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))

@@ -89,9 +89,6 @@ class Sheet(NamedTuple):
     def sprites(self) -> int:
         return self.columns * (self.surface.get_height() // self.cell[1])
 
-    def atlas(self, scale: float) -> Atlas:
-        return Atlas(self, scale)
-
     def sprite(self, number: int) -> pygame.Surface:
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
@@ -164,9 +161,6 @@ class DyedSheet(NamedTuple):
         """The numbers of the drawings of shapes that sprites are dyed from."""
         look, column = np.divmod(numbers, self.shapes.columns)
         return self.shape[look] * self.shapes.columns + column
-
-    def atlas(self, scale: float) -> Atlas:
-        return DyedAtlas(self, scale)
 
     def grey(self) -> DyedSheet:
         """All looks in grey, the same in all of them: colours of a mode do not depend on what people wear."""
@@ -379,8 +373,9 @@ class Sprites:
 
     def __init__(self, sheet: AnySheet) -> None:
         self.sheet = sheet
-        self._atlas = lru_cache(KEPT)(lambda step: sheet.atlas(2 ** (step / STEPS_PER_OCTAVE)))
+        self._atlas = lru_cache(KEPT)(
+            lambda scale: Atlas(sheet, scale) if isinstance(sheet, Sheet) else DyedAtlas(sheet, scale))
 
     def at(self, scale: float) -> Atlas:
         """The atlas of the nearest step of scale that is not above `scale`."""
-        return self._atlas(math.floor(math.log2(scale) * STEPS_PER_OCTAVE + 1e-6))
+        return self._atlas(2 ** (math.floor(math.log2(scale) * STEPS_PER_OCTAVE + 1e-6) / STEPS_PER_OCTAVE))

@@ -75,14 +75,13 @@ def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
 class Pen:
     """Writes in one font at any size, in the colours of a theme. Call `pygame.font.init` before."""
 
-    def __init__(self, face: str | None = None, theme: Theme = DARK) -> None:
-        """Write in `face` in both weights, or in the program's font."""
+    def __init__(self, theme: Theme = DARK) -> None:
         try:
             from font_roboto import Roboto, RobotoMedium
 
-            self.faces = (face, face) if face else (Roboto, RobotoMedium)
+            self.faces = Roboto, RobotoMedium
         except ImportError:
-            self.faces = (face or pygame.font.get_default_font(),) * 2
+            self.faces = (pygame.font.get_default_font(),) * 2
         self.theme = theme
         self.font = lru_cache(None)(lambda size, bold: pygame.font.Font(self.faces[bold], size))
         self._image = lru_cache(KEPT)(text_image)
@@ -246,10 +245,7 @@ class Canvas:
         pygame.draw.rect(self.surface, self.pen.colour(colour), self.pixels(box), self._line_px(width) if width else 0,
                          self.px(radius))
 
-    def line(self, colour: Colour, start: Point, end: Point, width: float = 1) -> None:
-        pygame.draw.line(self.surface, self.pen.colour(colour), self._at(start), self._at(end), self._line_px(width))
-
-    def lines(self, colour: Colour, points: Sequence[Point], width: float = 1) -> None:
+    def line(self, colour: Colour, *points: Point, width: float = 1) -> None:
         pygame.draw.lines(self.surface, self.pen.colour(colour), False, [self._at(point) for point in points],
                           self._line_px(width))
 

@@ -240,7 +240,6 @@ def times_of(part: str, profile: Profile) -> dict[str, float]:
 
     A stage that has run, or that any crowd can have, is always listed: the rows keep their places.
     """
-    stages = stages_of(part, {*profile.stages, *EVERYWHERE})
     steps = min(sum(record.steps for record in profile.recent_stepped()), MAX_STEPS)
     ms = profile.step_ms(steps) if part == "step" else profile.mean_ms(profile.recent_frames())
-    return {stage: ms.get(stage, 0.0) for stage in stages}
+    return {stage: ms.get(stage, 0.0) for stage in stages_of(part, {*profile.stages, *EVERYWHERE})}

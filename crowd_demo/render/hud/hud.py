@@ -13,18 +13,27 @@ technique changes. So most frames cost two blits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import pygame
 
 from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
-from crowd_demo.render.hud.card import draw_card
-from crowd_demo.render.hud.chart import draw_chart
+from crowd_demo.render.hud.card import draw_answer, draw_caption, draw_card
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
-from crowd_demo.render.hud.large_type import draw_answer, draw_caption
-from crowd_demo.render.hud.navigation import Minimap, TimelineBar, mark_at
+from crowd_demo.render.hud.navigation import (
+    BRUSH_SLIDER,
+    MAP_HZ,
+    Minimap,
+    draw_brush,
+    draw_flow,
+    draw_rings,
+    draw_timeline,
+    draw_tool_bar,
+    mark_at,
+    rendered,
+)
 from crowd_demo.render.hud.panel_layout import (
     EDGES,
     LEFT_WIDTH,
@@ -36,10 +45,17 @@ from crowd_demo.render.hud.panel_layout import (
     is_wide,
     margin_of,
 )
-from crowd_demo.render.hud.sections import RowsInView, crowd_sections, number_section, scenario_sections, switchboard_sections
+from crowd_demo.render.hud.sections import (
+    crowd_sections,
+    number_section,
+    rows_in_view,
+    scenario_sections,
+    switchboard_sections,
+)
 from crowd_demo.render.hud.status import Halves, Past, Status, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
+    draw_chart,
     draw_clock,
     draw_colour_legend,
     draw_half,
@@ -53,7 +69,6 @@ from crowd_demo.render.hud.text_panels import (
     tip_of,
     tour_scale,
 )
-from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER, draw_brush, draw_flow, draw_rings, draw_tool_bar
 from crowd_demo.render.hud.views import draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -81,7 +96,6 @@ class Hud:
         self.scale = 1.0
         self.panels: tuple[Canvas, ...] = ()  # the left and the right one as they were rendered last
         self.is_wide = True  # is there room for both columns?
-        self._bar = TimelineBar(self.pen)
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._gap = pygame.Surface((1, 1)), 0  # this frame's
         self._free = pygame.Rect(0, 0, 1, 1)  # what nothing was placed in yet
@@ -90,7 +104,7 @@ class Hud:
         self._timeline: pygame.Rect | None = None  # where it is
         self._past: Past | None = None  # which it showed last
         self._pointer: tuple[tuple[float, float] | None, float] = (-1.0, -1.0), 0.0  # where it is, and since when
-        self._numbers = RowsInView(0, 0, 0)  # of the section of numbers
+        self._first_number = 0  # the first row that is shown of the section of parameters
         self._legend_first = 0  # the line of the overlays' legend that is the first to be shown
 
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
@@ -113,7 +127,10 @@ class Hud:
         if status.past:  # the timeline is thin, or has the times of frames where the pointer is on it
             is_tall = before is not None and status.pointer is not None and status.pointer[1] >= before.top
             self._timeline = bar_of(on.get_size(), self.scale, is_tall)
-            self._bar.draw(self._on, self._timeline, status.past, now_s, self.scale, is_tall)
+            size, past = self._timeline.size, status.past
+            tall = self._renderings.get("timeline", (size, id(self.pen.theme)), lambda: rendered(
+                size, past, self.pen), now_s, 1 / MAP_HZ) if is_tall else None
+            draw_timeline(self._on, self._timeline, past, self.pen, self.scale, tall)
             self._free.height = self._timeline.top - self._gap // 2 - self._free.top
         strip = pygame.Rect(self._free.left, self._free.bottom, self._free.width, 0)
         if status.panels.hud != "off" or status.notices or status.jobs:
@@ -178,8 +195,7 @@ class Hud:
         self._legend_first = min(max(self._legend_first + lines, 0), most)
 
     def scroll_numbers(self, lines: int) -> None:
-        view = self._numbers
-        self._numbers = view._replace(first=min(max(view.first + lines, 0), max(view.total - view.shown, 0)))
+        self._first_number = max(self._first_number + lines, 0)
 
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Move a rectangle between the columns, as they were drawn last, if it is covered."""
@@ -260,8 +276,6 @@ class Hud:
                 right, top = edge - round(RIGHT_WIDTH * self.scale) - self._gap, self._free.bottom
             top -= size[1] + self._gap
             at = right - size[0], max(top + self._gap, self._free.top)
-            if canvas.targets and canvas.targets[0].target.kind == "minimap":
-                self.minimap.at = at
             self._place(canvas, at)
             self._free.width = min(self._free.width, at[0] - self._gap - self._free.left)
         return room or (top < self._free.bottom) * (top - self._free.top)
@@ -271,19 +285,17 @@ class Hud:
         return status.panels.hud in (("full", "compact"), ("right", "compact"))[side] or (
             self.is_wide and status.panels.hud in ("full", "right"))
 
-    def _asked_for(self, sim: Simulation, status: Status, now_s: float) -> list[Canvas]:
-        found = []
+    def _asked_for(self, sim: Simulation, status: Status, now_s: float) -> Iterator[Canvas]:
         if status.minimap:
-            found.append(self.minimap.draw(sim, status.minimap, self.pen, self.scale, now_s))
+            yield self.minimap.draw(sim, status.minimap, self.pen, self.scale, now_s)
         if inspected := status.inspection:
             hints = self._hints(INSPECTING_BOX if inspected.is_box else INSPECTING)
-            found.append(self._rendered("inspection", inspected.title, lambda: draw_inspection(
-                inspected, hints, self.pen, self.scale), now_s, 1 / REFRESH_HZ))
+            yield self._rendered("inspection", inspected.title, lambda: draw_inspection(
+                inspected, hints, self.pen, self.scale), now_s, 1 / REFRESH_HZ)
         for item in status.legend_items:
             if item.chart:
                 render = partial(draw_chart, item.chart, self.pen, self.scale)
-                found.append(self._rendered(f"chart {item.name}", None, render, now_s, 1 / REFRESH_HZ))
-        return found
+                yield self._rendered(f"chart {item.name}", None, render, now_s, 1 / REFRESH_HZ)
 
     def _draw_panels(self, sim: Simulation, status: Status, room: int, now_s: float) -> tuple[int, int, int]:
         """Place the left panel, and the right one in its room; return left, top and right of what lies between them."""
@@ -291,7 +303,8 @@ class Hud:
         if status.panels.hud == "off":
             return left, top, self._free.right
         rooms = self._free.height, room or self._free.height
-        looks = rooms, self._on.get_size(), status.panels, status.touched, status.paused, status.numbers, self._numbers.first
+        looks = (rooms, self._on.get_size(), status.panels, status.touched, status.paused, status.numbers,
+                 self._first_number)
         techniques = sim.situation, sim.optimizations.changes, dict(status.pending)
         self.panels = tuple(self._rendered(f"panel {side}", (looks, techniques), partial(
             self._panel, side, sim, status, rooms[side]), now_s, math.inf if side else 1 / REFRESH_HZ) for side in (0, 1))
@@ -318,8 +331,9 @@ class Hud:
             sections = sorted([*frame_sections(sim.profile, status, self.graph), *scenario_sections(sim, self.keys),
                                *crowd_sections(sim, status.readings, self.colours)],
                               key=lambda each: each.headline is not None and each.chip is None)
-            self._numbers = RowsInView.of(len(status.numbers), self._numbers.first, room, sections)
-            sections.append(number_section(status.numbers, self._numbers))
+            shown = rows_in_view(len(status.numbers), self._first_number, room, sections)
+            self._first_number = shown.start
+            sections.append(number_section(status.numbers, shown))
         return draw_panel(sections, (LEFT_WIDTH, RIGHT_WIDTH)[side], room, status.panels.opened, self.pen, self.scale)
 
     # --- between them ------------------------------------------------------------------------------------------------

@@ -59,8 +59,7 @@ class PanelSection(NamedTuple):
         return self.headline is not None and self.height > self.brief
 
     def taken(self, is_open: bool) -> float:
-        row = ROW * (self.headline is not None)
-        return row + (self.height if is_open or not self.folds else self.brief)
+        return ROW * (self.headline is not None) + (self.height if is_open or not self.folds else self.brief)
 
 
 def unfolded(sections: Sequence[PanelSection], room: float, opened: Sequence[str]) -> set[str]:

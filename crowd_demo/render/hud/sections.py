@@ -177,9 +177,8 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
 
 
 def _folded(name: str, facts: Mapping[str, str], headline: str) -> PanelSection:
-    listed = [Fact(*fact) for fact in facts.items()]
-    headline = UNREAD if UNREAD in headline else headline
-    return PanelSection(name, facts_height(4) + 3, partial(draw_led, facts=listed), headline)
+    draw = partial(draw_led, facts=[Fact(*fact) for fact in facts.items()])
+    return PanelSection(name, facts_height(4) + 3, draw, UNREAD if UNREAD in headline else headline)
 
 
 def draw_led(on: Canvas, top: float, facts: Sequence[Fact], has_line: bool = False) -> float:
@@ -200,8 +199,7 @@ def draw_life(on: Canvas, top: float, sim: Simulation, counters: Mapping[str, fl
 def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> None:
     """Draw the errors of approximate techniques: staggering, and below it a neighbour limit or the field."""
     period = sim.optimizations.stagger.avoidance if is_staggered(sim) else 1
-    stagger = mean_error(readings.stagger) if period > 1 else UNREAD
-    facts = [Fact("stagger error", stagger, WARM), Fact("", "")]
+    facts = [Fact("stagger error", mean_error(readings.stagger) if period > 1 else UNREAD, WARM), Fact("", "")]
     if has_field(sim):
         facts += [Fact("field error", mean_error(readings.field), WARM),
                   Fact("at worst", percent(readings.field.most) if readings.field else UNREAD, WARM)]
@@ -242,14 +240,13 @@ def draw_curve(on: Canvas, box: Box, values: Doubles, low: float, high: float) -
     if len(values) > 1 and high > 0:
         across = np.linspace(left, left + width, len(values)).tolist()
         up = (top + height - 2 - (values - low) * ((height - 3) / max(high - low, 1e-9))).tolist()
-        on.lines(ACCENT, list(zip(across, up, strict=True)))
+        on.line(ACCENT, *zip(across, up, strict=True))
     on.line(EDGE, (left, top + height), (left + width, top + height))
 
 
 def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour: Colour) -> None:
     """Draw a hand from the middle of the dial, with a dot at its tip, at most to the rim."""
-    length = math.hypot(*direction)
-    scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(length, DIAL_FULL))
+    scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(math.hypot(*direction), DIAL_FULL))
     tip = middle[0] + direction[0] * scale, middle[1] + direction[1] * scale
     on.line(colour, middle, tip, width=2)
     on.circle(colour, tip, 2)
@@ -271,9 +268,8 @@ def draw_scenario(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
     events, first, count = sim.events, sim.config.agents, sim.agents.count
     answer_s = events.answer_s(sim.dt)
     clock_s = (sim.tick - events.clock_tick) * sim.dt
-    answer = UNREAD if answer_s is None else f"{answer_s:.1f} s"
     top = draw_led(on, top, [Fact("remain", f"{count:,} of {first:,}"), Fact("clock", time_text(clock_s)),
-                             Fact("answer", answer, ACCENT)])
+                             Fact("answer", UNREAD if answer_s is None else f"{answer_s:.1f} s", ACCENT)])
     top = _draw_places(on, top + 4, sim)
     if any(event.hand for event in sim.config.events):
         _draw_hand(on, top, sim, keys)
@@ -303,8 +299,7 @@ def _draw_places(on: Canvas, top: float, sim: Simulation) -> float:
         on.left(on.fitted(name, 70, SMALL), PAD, middle, SMALL, FAINT)
         on.right(f"{counts.of_line(name) if is_line else inside(name, sim):,}", COUNT_RIGHT, middle, NORMAL)
         if is_line:
-            flow = flows[-1, number] if len(flows) else 0.0
-            on.right(f"{flow:.1f}/s", FLOW_RIGHT, middle, SMALL, DIM)
+            on.right(f"{flows[-1, number] if len(flows) else 0:.1f}/s", FLOW_RIGHT, middle, SMALL, DIM)
             draw_curve(on, (PLOT_LEFT, top + 1, LEFT_WIDTH - PAD - PLOT_LEFT, PLACE - 3), flows[:, number], 0.0, most)
         else:
             on.left("inside", PLOT_LEFT, middle, SMALL, FAINT)
@@ -328,69 +323,64 @@ def _draw_hand(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
 # --- the techniques -----------------------------------------------------------------------------------------------------
 
 def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[PanelSection]:
-    """The techniques that have a digit for a key; in the full HUD a section for each group, and what the marks mean."""
-    board = Switchboard(sim, status, keys)
-    if status.panels.hud == "compact":
-        nine = [technique for technique in TECHNIQUES if technique.key.isdigit()]
-        return [board.section("techniques", nine)._replace(headline=None)]
-    groups = {each.group: [other for other in TECHNIQUES if other.group == each.group] for each in TECHNIQUES}
-    marks = PanelSection("marks", ROW, board.draw_marks, None)
-    return [*(board.section(name, group) for name, group in groups.items()), marks]
-
-
-class Switchboard:
-    """Draws rows of techniques.
+    """The techniques that have a digit for a key; in the full HUD a section for each group, and what the marks mean.
 
     A folded group shows those that have a digit for a key, differ from the configuration, or were changed last.
     """
+    options, configured = sim.optimizations, sim.config.optimizations
+    rows = partial(draw_techniques, sim=sim, status=status, keys=keys)
 
-    def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
-        self.options, self._configured = sim.optimizations, sim.config.optimizations
-        self.status, self.keys = status, keys
-        self._inactive, self._partly = inactive(sim.situation), partly_inactive(sim.situation)
-
-    def section(self, name: str, group: Sequence[Technique]) -> PanelSection:
-        brief = [each for each in group if each.key.isdigit() or each.path == self.status.touched or each.path in (
-            self.status.pending) or self.options.get(each.path) != self._configured.get(each.path)]
+    def section(name: str, group: Sequence[Technique]) -> PanelSection:
+        brief = [each for each in group if each.key.isdigit() or each.path == status.touched
+                 or each.path in status.pending or options.get(each.path) != configured.get(each.path)]
         more = f"{len(group) - len(brief)} more" if len(brief) < len(group) else ""
-        return PanelSection(name, ROW * len(group), partial(self.draw_rows, group=group), more, None,
-                            ROW * len(brief), partial(self.draw_rows, group=brief))
+        return PanelSection(name, ROW * len(group), partial(rows, group=group), more, None, ROW * len(brief),
+                            partial(rows, group=brief))
 
-    def draw_marks(self, on: Canvas, top: float) -> None:
-        left: float = PAD
-        for kind in KINDS[1:]:
-            end = on.left(kind.mark, left, top + ROW / 2, SMALL, WARM)
-            end = on.left(f" {kind.name}", end, top + ROW / 2, SMALL, FAINT)
-            on.target((left, top, end - left, ROW), "fact", kind.name)
-            left = end + 16
-
-    def draw_rows(self, on: Canvas, top: float, group: Sequence[Technique]) -> None:
-        for number, technique in enumerate(group):
-            middle = top + ROW * (number + 0.5)
-            path, value, status = technique.path, self.options.get(technique.path), self.status
-            waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
-            is_inactive, right = path in self._inactive, RIGHT_WIDTH - PAD
-            unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
-            if touched:
-                on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
-            on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
-            for key in list(self.keys.get(path, ()))[:1]:
-                on.key(key, PAD, middle, ROW - 4, unused if is_inactive else TEXT, is_filled=not (off or is_inactive))
-            on.left(technique.label.strip(), PAD + 24, middle, NORMAL, unused if is_inactive else TEXT)
-            if waits:
-                for dot in range(3):
-                    on.circle(ACCENT, (right - 2 - 6 * dot, middle), 1.5)
-                right -= 22
-            text = hud_word(status.pending[path]) if waits else self._partly.get(path) or hud_word(value)
-            start = on.right(text, right, middle, NORMAL, unused if is_inactive else DIM if off or waits else ACCENT)
-            if status.panels.hud != "compact":  # there the whole row is the key
-                kind = "number" if technique.numbers else "value"
-                on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
-            if (mark := kind_of(technique, value, self.options.get).mark) and path not in self._partly:
-                on.right(mark, start - 4, middle, NORMAL, unused if is_inactive else FAINT if off else WARM)
+    if status.panels.hud == "compact":
+        return [section("techniques", [each for each in TECHNIQUES if each.key.isdigit()])._replace(headline=None)]
+    groups = {each.group: [other for other in TECHNIQUES if other.group == each.group] for each in TECHNIQUES}
+    return [*(section(name, group) for name, group in groups.items()), PanelSection("marks", ROW, draw_marks, None)]
 
 
-# --- parameters ------------------------------------------------------------------------------------------------------
+def draw_marks(on: Canvas, top: float) -> None:
+    left: float = PAD
+    for kind in KINDS[1:]:
+        end = on.left(kind.mark, left, top + ROW / 2, SMALL, WARM)
+        end = on.left(f" {kind.name}", end, top + ROW / 2, SMALL, FAINT)
+        on.target((left, top, end - left, ROW), "fact", kind.name)
+        left = end + 16
+
+
+def draw_techniques(on: Canvas, top: float, group: Sequence[Technique], sim: Simulation, status: Status,
+                    keys: Keys) -> None:
+    get, right_edge, unused_now = sim.optimizations.get, RIGHT_WIDTH - PAD, inactive(sim.situation)
+    partly = partly_inactive(sim.situation)
+    for number, technique in enumerate(group):
+        middle, right = top + ROW * (number + 0.5), right_edge
+        path, value = technique.path, get(technique.path)
+        waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
+        unused = FAINT if touched else INACTIVE  # on the brighter ground of the row that was touched last
+        name = unused if path in unused_now else TEXT
+        if touched:
+            on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
+        on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
+        for key in list(keys.get(path, ()))[:1]:
+            on.key(key, PAD, middle, ROW - 4, name, is_filled=not off and name == TEXT)
+        on.left(technique.label.strip(), PAD + 24, middle, NORMAL, name)
+        if waits:
+            for dot in range(3):
+                on.circle(ACCENT, (right - 2 - 6 * dot, middle), 1.5)
+            right -= 22
+        text = hud_word(status.pending[path]) if waits else partly.get(path) or hud_word(value)
+        colour = name if name != TEXT else DIM if off or waits else ACCENT
+        start = on.right(text, right, middle, NORMAL, colour)
+        if status.panels.hud != "compact":  # there the whole row is the key
+            kind = "number" if technique.numbers else "value"
+            on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
+        if (mark := kind_of(technique, value, get).mark) and path not in partly:
+            on.right(mark, start - 4, middle, NORMAL, name if name != TEXT else FAINT if off else WARM)
+
 
 # --- sliders ---------------------------------------------------------------------------------------------------------
 
@@ -459,37 +449,30 @@ def scale_of(row: NumberRow) -> SliderScale:
     return SliderScale.of(number.low, number.high, row.shipped, number.is_whole)
 
 
-class RowsInView(NamedTuple):
-    """How many rows there is room for, and the first that is shown."""
-
-    shown: int
-    first: int
-    total: int
-
-    @classmethod
-    def of(cls, count: int, first: int, room: float, others: Sequence[PanelSection]) -> RowsInView:
-        """Return what is shown in a panel with `room`, beside the lines of the other sections."""
-        used = EDGES + ROW + HEAD + sum(each.taken(False) for each in others)
-        shown = min(count, MAX_ROWS, max(int((room - used) / NUMBER_ROW), LEAST_ROWS))
-        return cls(shown, min(max(first, 0), count - shown), count)
+def rows_in_view(count: int, first: int, room: float, others: Sequence[PanelSection]) -> range:
+    """The rows, from `first` on if possible, that a panel with `room` shows beside the lines of other sections."""
+    used = EDGES + ROW + HEAD + sum(each.taken(False) for each in others)
+    shown = min(count, MAX_ROWS, max(int((room - used) / NUMBER_ROW), LEAST_ROWS))
+    first = min(max(first, 0), count - shown)
+    return range(first, first + shown)
 
 
-def number_section(rows: Sequence[NumberRow], view: RowsInView) -> PanelSection:
-    draw = partial(draw_numbers, rows=rows[view.first:view.first + view.shown], view=view)
-    return PanelSection(NUMBERS, HEAD + NUMBER_ROW * view.shown, draw)
+def number_section(rows: Sequence[NumberRow], shown: range) -> PanelSection:
+    return PanelSection(NUMBERS, HEAD + NUMBER_ROW * len(shown), partial(draw_numbers, rows=rows, shown=shown))
 
 
-def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], view: RowsInView) -> None:
-    on.target((0, top + HEAD, LEFT_WIDTH, NUMBER_ROW * view.shown), NUMBERS)
-    if view.shown < view.total:
-        on.left(f"{view.first + 1}-{view.first + view.shown} of {view.total}", PAD, top + HEAD / 2, SMALL, FAINT)
-        tall = NUMBER_ROW * view.shown
-        on.rect(EDGE, (LEFT_WIDTH - 6, top + HEAD + tall * view.first / view.total, 2, tall * view.shown / view.total))
+def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], shown: range) -> None:
+    tall = NUMBER_ROW * len(shown)
+    on.target((0, top + HEAD, LEFT_WIDTH, tall), NUMBERS)
+    if len(shown) < len(rows):
+        on.left(f"{shown.start + 1}-{shown.stop} of {len(rows)}", PAD, top + HEAD / 2, SMALL, FAINT)
+        bar = LEFT_WIDTH - 6, top + HEAD + tall * shown.start / len(rows), 2, tall * len(shown) / len(rows)
+        on.rect(EDGE, bar)
     start = on.right("reset all", LEFT_WIDTH - PAD, top + HEAD / 2, SMALL, DIM)
     on.target((start, top, LEFT_WIDTH - PAD - start, HEAD), "action", "reset_parameters")
-    for at, row in enumerate(rows):
-        line = top + HEAD + NUMBER_ROW * at
-        number, middle = row.number, line + NUMBER_ROW / 2
+    for at, row in enumerate(rows[shown.start:shown.stop]):
+        number, line = row.number, top + HEAD + NUMBER_ROW * at
+        middle = line + NUMBER_ROW / 2
         fixed, changed = number.live == "no", row.value != row.shipped
         colour: Colour = INACTIVE if fixed else ACCENT if changed else TEXT
         label = number.path if number.path.startswith("links.") else number.key

@@ -12,8 +12,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.card import Card, ProofLine
-from crowd_demo.render.hud.large_type import AnswerView, Caption
+from crowd_demo.render.hud.card import AnswerView, Caption, Card, ProofLine
 from crowd_demo.render.hud.views import ListView
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.metrics.readings import Readings

@@ -1,15 +1,17 @@
-"""Small panels of text: a notice, the tooltip, the inspector's, a tour's; and legends.
+"""Small panels of text: a notice, the tooltip, the inspector's, a tour's; legends, and the chart of an overlay.
 
 A legend is laid out in parts, such as a colour with its text, in as many lines as they take.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import pygame
 
 from crowd_demo.registry.stages import READOUTS, text_of
@@ -44,6 +46,7 @@ from crowd_demo.render.hud.panel_layout import LEFT_WIDTH, RIGHT_WIDTH, STRIP_HE
 from crowd_demo.render.hud.sections import value_text
 from crowd_demo.render.hud.status import (
     BetView,
+    Chart,
     Half,
     Inspection,
     Key,
@@ -473,3 +476,56 @@ def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
         on.left(last, x + before + wide + COLOUR_GAP / 2, middle, SMALL, DIM)
 
     return [title, LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)]
+
+
+# --- a chart ---------------------------------------------------------------------------------------------------------
+
+WIDTH, HEIGHT = 230.0, 176.0  # units; beside the inspector's panel in a window of 1280 x 720
+LEFT, TOP, RIGHT, BOTTOM = 36.0, 28.0, 14.0, 30.0  # around the plot
+CURVE_LINE = 13.0
+FAINTEST = 90  # how opaque what was found once is, of 255
+STEPS, MAX_NUMBERS = (0.5, 1.0, 2.0, 5.0, 10.0), 6  # between numbers of an axis; how many there are at most
+
+
+def draw_chart(chart: Chart, pen: Pen, scale: float) -> Canvas:
+    """A histogram of pairs of numbers, the more opaque the more frequent, in the colours of classes, and curves."""
+    def at(x: float, y: float) -> tuple[float, float]:
+        return (LEFT + x / chart.ends[0] * (WIDTH - LEFT - RIGHT),
+                HEIGHT - BOTTOM - y / chart.ends[1] * (HEIGHT - TOP - BOTTOM))
+
+    on = Canvas((WIDTH, HEIGHT), pen, scale)
+    on.left(chart.title, PAD, 14, NORMAL, TEXT)
+    on.rect(GROUND, (LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM))
+    rows, columns = chart.counts.shape
+    across, up = chart.ends[0] / columns, chart.ends[1] / rows
+    shares = np.sqrt(chart.counts / max(int(chart.counts.max(initial=1)), 1))
+    alpha, kinds = (FAINTEST + (255 - FAINTEST) * shares).astype(int).tolist(), chart.classes.tolist()
+    ground = pen.colour(GROUND)[:3]
+    for row, column in np.argwhere(chart.counts).tolist():
+        (x0, y0), (x1, y1) = at(column * across, (row + 1) * up), at((column + 1) * across, row * up)
+        red, green, blue = (round(under + (above - under) * alpha[row][column] / 255)
+                            for under, above in zip(ground, chart.colours[kinds[row][column]], strict=True))
+        on.rect((red, green, blue), (x0, y0, x1 - x0, y1 - y0))
+    (left, bottom), (right, top) = at(0, 0), at(*chart.ends)
+    for number in _numbers(chart.ends[0]):
+        x, _ = at(number, 0)
+        on.line(EDGE, (x, bottom), (x, bottom + 3))
+        on.centred(f"{number:g}", x, bottom + 10, SMALL, DIM)
+    for number in _numbers(chart.ends[1]):
+        _, y = at(0, number)
+        on.line(EDGE, (left - 3, y), (left, y))
+        on.right(f"{number:g}", left - 6, y, SMALL, DIM)
+    on.line(FAINT, (left, bottom), (right, bottom))
+    on.line(FAINT, (left, bottom), (left, top))
+    on.right(chart.axes[0], right, bottom + 21, SMALL, FAINT)
+    on.left(chart.axes[1], left + 4, top + 8, SMALL, FAINT)
+    for rank, (name, along, upwards) in reversed(list(enumerate(chart.curves))):
+        colour, width = (FAINT, 1.0) if rank else (TEXT, 1.6)
+        on.line(colour, *itertools.starmap(at, zip(along.tolist(), upwards.tolist(), strict=True)), width=width)
+        on.right(name, WIDTH - RIGHT - 6, TOP + 9 + CURVE_LINE * rank, SMALL, colour)
+    return on
+
+
+def _numbers(end: float) -> list[float]:
+    step = next((step for step in STEPS if end / step <= MAX_NUMBERS + 0.5), STEPS[-1])
+    return np.arange(0, end + step / 100, step).tolist()

@@ -114,7 +114,7 @@ def draw_list(view: ListView, window: tuple[int, int], pen: Pen, scale: float) -
     chosen = view.selected - view.selected % (view.across or 1)
     selected = next((number for number, line in enumerate(lines) if line == chosen), 0)
     shown = max(int((room[1] - HEAD - foot) / row), 1)
-    first = first_shown(selected, len(lines), shown)
+    first = max(min(selected - shown // 2, len(lines) - shown), 0)  # the selected line is in the middle if possible
     canvas = Canvas((wide, HEAD + row * len(lines[first:first + shown]) + foot), pen, scale, SHEET)
     canvas.target((0, 0, *canvas.size), *ON_DIALOG)
     _draw_head(canvas, view)
@@ -143,11 +143,6 @@ def place_of(view: ListView, canvas: Canvas, window: tuple[int, int], scale: flo
     left, top = view.at or ((window[0] - width) // 2, (window[1] - height) // 2)
     edge = round(MARGIN * scale) if view.at else 0
     return max(min(left, window[0] - width - edge), 0), max(min(top, window[1] - height - edge), 0)
-
-
-def first_shown(selected: int, count: int, fitting: int) -> int:
-    """The first of the lines that are shown, so that the selected one is among them, in the middle if possible."""
-    return max(min(selected - fitting // 2, count - fitting), 0)
 
 
 def _lines(view: ListView) -> list[int | str]:
@@ -180,9 +175,8 @@ def _columns(view: ListView, room: float, ruler: Canvas) -> ColumnWidths:
 
 
 def _draw_head(canvas: Canvas, view: ListView) -> None:
-    wide = canvas.size[0]
     count = f"{len(view.rows)} of {view.total}" if view.typed and view.total else ""
-    start = canvas.right(count, wide - PAD, 18, SMALL, FAINT)
+    start = canvas.right(count, canvas.size[0] - PAD, 18, SMALL, FAINT)
     end = canvas.left(canvas.fitted(view.title, start - PAD - 10, LARGE), PAD, 17, LARGE, bold=True)
     if view.typed is not None:
         field = FILTER if view.rows and not view.typed else f"{view.typed}_"

@@ -19,8 +19,7 @@ from crowd_demo.render.figures.people import UNITS
 from crowd_demo.render.hud.canvas import ACCENT, DIM, TEXT, WARM
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, VERMILION, WHITE, ink, scale_inks
-from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
-from crowd_demo.render.overlays.sketch import Part, Sketch, Spot
+from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView, Part, Sketch, Spot
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.events import inside
 from crowd_demo.sim.fundamental_diagram import Line
@@ -93,8 +92,7 @@ def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
     strongest = np.zeros(len(slots))
     np.maximum.at(strongest, whose, strength)
     kept = np.flatnonzero((strength > 0) & (strength >= LEAST_PUSH * strongest[whose]))
-    others = np.concatenate([np.zeros(0, np.int32), *candidates])[kept]
-    to_x, to_y = view.positions(others)
+    to_x, to_y = view.positions(np.concatenate([np.zeros(0, np.int32), *candidates])[kept])
     sketch.lines(x[whose[kept]], y[whose[kept]], to_x, to_y, ink(ORANGE), 2, shadow=ink(BLACK, 170))
     columns = sim.agents.view
     far_x, far_y = (position + PUSH_UNITS * push[slots] for position,
@@ -162,8 +160,7 @@ def draw_links(sketch: Sketch, view: OverlayView) -> None:
                            & (np.maximum(ay, by) >= rect.top) & (np.minimum(ay, by) <= rect.bottom))
     every = -(-len(shown) // LINKS)
     shown = shown[::every or 1]
-    rest = view.sim.settings.links.rest
-    stretch = np.abs(np.hypot(ax - bx, ay - by)[shown] / max(rest, 1e-9) - 1)
+    stretch = np.abs(np.hypot(ax - bx, ay - by)[shown] / max(view.sim.settings.links.rest, 1e-9) - 1)
     inks = scale_inks(stretch / FULL_STRETCH, 255, 255)
     sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], inks, width=2, shadow=SHADOW)
     sketch.explain(f"{len(a):,} links" + (f" (1 in {every} drawn)" if every > 1 else ""), Key(SCALE[0], "at rest"),

@@ -1,18 +1,41 @@
-"""Overlays of the ground: heat maps of density and of candidates, streams of the crowd, and a flow field."""
+"""Overlays of the ground: heat maps of density and of candidates, streams, a flow field, and how people walk.
+
+Flow and the fundamental diagram look at the 3 x 3 squares around each square of the ground
+(`sim/fundamental_diagram.py`), which are parts of tiles or made of whole ones, so walls and water stay bare. Of squares
+at the edge of the view the part in view counts. Speeds are those of velocities, so who is pushed back seems to walk.
+O(agents in view + squares in view).
+"""
 
 from __future__ import annotations
 
-from functools import reduce
+import math
+from functools import lru_cache, reduce
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Ints, Longs, Words
+from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs
+from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.grid.cells import Cells
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.colours.base import ON_DARK
 from crowd_demo.render.colours.modes import SHADES, WHEEL, shades_of
-from crowd_demo.render.hud.status import Key
-from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
-from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
-from crowd_demo.render.overlays.sketch import Heat, Sketch, cells_in, draw_heat, squares_in
+from crowd_demo.render.colours.squares import FLOWS, NAMES
+from crowd_demo.render.hud.status import Chart, Key
+from crowd_demo.render.inks import BLACK, BLUE, GREEN, ORANGE, PURPLE, RGB, SHADOW, VERMILION, WHITE, ink
+from crowd_demo.render.overlays.base import (
+    NOT_BUILT,
+    Edges,
+    GroundSquares,
+    Heat,
+    OverlayView,
+    Sketch,
+    cells_in,
+    draw_heat,
+    squares_in,
+)
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
+from crowd_demo.sim.fundamental_diagram import JAM, SQUARE, around, free_ground, weidmann
 from crowd_demo.sim.inspection import square_text
 from crowd_demo.sim.neighbours.structure import Lists, Runs, Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
@@ -26,11 +49,19 @@ SQUARE_PX = 15.0  # least side of a square
 USUAL = 12  # agents on a square, if they stood evenly: fewer agree by chance
 MAX = 40_000  # agents that are looked at
 LEAST = 0.35  # of agreement: below it, there is no stream
-FIXED = 256  # steps of a unit a second: sums of whole numbers do not depend on the order in memory
+FIXED = 256  # steps of a unit/s: sums of whole numbers do not depend on the order in memory
 INKS = np.array([ink(colour) for colour in SHADES], np.uint32)
 
 ARROW_PX = 22.0  # least distance from arrow to arrow of a flow field
 ACROSS, DOWN = np.array(STEP_COLUMN), np.array(STEP_ROW)
+
+MAX_SQUARES = 40_000  # of the overlays of how people walk
+ALPHA = 150
+FLOW_INKS = np.array([ink(colour, ALPHA) for colour in ON_DARK.levels], np.uint32)
+SPEEDS: tuple[tuple[float, RGB, str], ...] = (  # the least share of Weidmann's speed
+    (0, VERMILION, "jam, below 1/4"), (JAM, ORANGE, "below 1/2"), (0.5, GREEN, "usual"), (1.5, PURPLE, "above 3/2"))
+SPEED_INKS = np.array([ink(colour, ALPHA) for _, colour, _ in SPEEDS], np.uint32)
+DENSITY_BIN, DENSITIES, SPEED_BIN, MAX_SPEED = 0.14, 6.0, 0.05, 2.0  # of the chart: people/m^2 and m/s
 
 
 # --- density ---------------------------------------------------------------------------------------------------------
@@ -38,18 +69,13 @@ ACROSS, DOWN = np.array(STEP_COLUMN), np.array(STEP_ROW)
 def draw_density(sketch: Sketch, view: OverlayView) -> None:
     """Count the agents in squares of the world; walls and water stay bare."""
     walls = view.sim.terrain.walls
-    is_open = not walls.blocked.any()
-    side = side_of(sketch.zoom, SMALLEST if is_open else float(walls.tile))
+    side = side_of(sketch.zoom, float(walls.tile) if walls.blocked.any() else SMALLEST)
     squares = squares_in(sketch.rect, side)
     _, x, y = view.visible()
     counts = np.bincount(squares.number_at(x, y), minlength=squares.total)
     found = np.flatnonzero(counts)
-    column, row = squares.cell_of(found)
-    part, amounts = side, counts[found]
-    if not is_open:
-        row, column, which = on_free_tiles(row, column, side, walls)
-        part, amounts = min(side, float(walls.tile)), amounts[which]
-    heat = Heat(column * part, row * part, (column + 1) * part, (row + 1) * part, amounts.astype(np.float64))
+    edges, which = free_parts(squares, found, walls)
+    heat = edges, counts[found][which].astype(np.float64)
     draw_heat(sketch, heat, f"agents in {square_text(view.sim, side)}", view.scales)
 
 
@@ -63,6 +89,15 @@ def side_of(zoom: float, tile: float) -> float:
     return side
 
 
+def free_parts(squares: GroundSquares, found: Longs, walls: Walls) -> tuple[Edges, Longs]:
+    """The free ground of some squares: left, top, right and bottom of its parts, and of which square each is one."""
+    (column, row), side, which = squares.cell_of(found), squares.side, np.arange(len(found))
+    if walls.blocked.any():
+        row, column, which = on_free_tiles(row, column, side, walls)
+        side = min(side, float(walls.tile))
+    return (column * side, row * side, (column + 1) * side, (row + 1) * side), which
+
+
 def on_free_tiles(row: Longs, column: Longs, side: float, walls: Walls) -> tuple[Longs, Longs, Longs]:
     """The parts of squares on free tiles, each a square or a tile of a larger one: row, column, and of which square."""
     tile, which = float(walls.tile), np.arange(len(row))
@@ -74,8 +109,7 @@ def on_free_tiles(row: Longs, column: Longs, side: float, walls: Walls) -> tuple
     parts_a_tile = max(round(tile / side), 1)
     down, across = row // parts_a_tile, column // parts_a_tile
     height, width = walls.blocked.shape
-    inside = (down >= 0) & (across >= 0) & (down < height) & (across < width)
-    free = np.flatnonzero(inside)
+    free = np.flatnonzero((down >= 0) & (across >= 0) & (down < height) & (across < width))
     free = free[walls.blocked[down[free], across[free]] == 0]
     return row[free], column[free], which[free]
 
@@ -103,7 +137,8 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     """
     rows, columns = cells_in(sketch.rect, cell, cells.columns, cells.rows)
     if len(rows) == 0 or len(columns) == 0:
-        return Heat(*np.zeros((5, 0)))
+        nothing = np.zeros(0)
+        return (nothing, nothing, nothing, nothing), nothing
     reach, high, wide = cells.reach, len(rows), len(columns)
     near = cells_in(sketch.rect, cell, cells.columns, cells.rows, reach)
     outside = [(reach - shown[0] + around[0], reach + shown[-1] - around[-1])
@@ -115,7 +150,7 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     row, column = np.nonzero(agents[reach:reach + high:every, reach:reach + wide:every])
     left, top = columns[::every][column] * cell, rows[::every][row] * cell
     amounts = candidates[::every, ::every][row, column].astype(np.float64)
-    return Heat(left, top, left + every * cell, top + every * cell, amounts)
+    return (left, top, left + every * cell, top + every * cell), amounts
 
 
 def _agents_in(cells: Cells | Lists, rows: Longs, columns: Longs) -> Ints:
@@ -144,9 +179,8 @@ def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
         box = np.stack([reduce.reduceat(column[order], runs.start[:groups]) for reduce, column in (
             (np.minimum, columns.x), (np.minimum, columns.y), (np.maximum, columns.x), (np.maximum, columns.y))],
             axis=1).astype(np.float64) if groups else np.zeros((0, 4))
-    asked = amounts > 0
-    left, top, right, bottom = box[asked].T
-    return Heat(left, top, right, bottom, amounts[asked])
+    left, top, right, bottom = box[amounts > 0].T
+    return (left, top, right, bottom), amounts[amounts > 0]
 
 
 # --- streams ------------------------------------------------------------------------------------------------------------
@@ -171,14 +205,11 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     half = 0.45 * side / speeds[found]
     way_x, way_y = sum_x[found] * half, sum_y[found] * half
     to_x, to_y = (column + 0.5) * side + way_x, (row + 0.5) * side + way_y
-    sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
+    inks = INKS[shades_of(way_x.astype(np.float32), way_y.astype(np.float32))]
+    sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks, width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
     sketch.explain(f"mean direction on {square_text(view.sim, side)}{thinned}, long arrows: all agree", *keys)
-
-
-def inks_of(way_x: Doubles, way_y: Doubles) -> Words:
-    return INKS[shades_of(way_x.astype(np.float32), way_y.astype(np.float32))]
 
 
 # --- flow fields -----------------------------------------------------------------------------------------------------
@@ -218,3 +249,110 @@ def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     thinned = f" (one tile in {every} x {every})" if every > 1 else ""
     sketch.explain(f"to destination {goal}, the nearest to the cursor{thinned}",
                    Key(BLUE, "next tile"), Key(BLACK, "arrived"), Key(VERMILION, "no way there"))
+
+
+# --- how people walk -------------------------------------------------------------------------------------------------
+
+class PeopleOnGround(NamedTuple):
+    """What is on the squares in view, float64[rows, columns]: of the 3 x 3 around each, but for `here`."""
+
+    squares: GroundSquares
+    here: Doubles  # people who want to walk
+    walkers: Doubles  # those, too
+    speeds: Doubles  # of them, added up, m/s
+    people: Doubles  # all
+    flow: Doubles  # of all, people/(m s)
+    density: Doubles  # of all, people/m^2
+
+
+def ground_in(sketch: Sketch, view: OverlayView) -> PeopleOnGround:
+    """Count people and add up their speeds in the squares in view."""
+    walls, (slots, x, y) = view.sim.terrain.walls, view.visible()
+    left, top, right, bottom = rect = _within(sketch.rect, walls)
+    squares, columns = squares_in(rect, _side(rect, walls)), cast(PeopleColumns, view.sim.agents.view)
+    number, state = squares.number_at(x.clip(left, right), y.clip(top, bottom)), columns.state[slots]
+    speed = np.rint(np.hypot(columns.vx[slots], columns.vy[slots]) * np.float32(FIXED))
+    stand = np.flatnonzero((state == WAITING) | (state == QUEUING))
+
+    def added(chosen: Longs | slice, amounts: Floats | None) -> Doubles:
+        sums = np.bincount(number[chosen], amounts, squares.total).astype(np.float64)
+        return sums.reshape(squares.rows, squares.columns)
+
+    everybody, speeds = added(slice(None), None), around(added(slice(None), speed))
+    here = everybody - added(stand, None)
+    edges = ((np.arange(first, first + count + 1) * squares.side).clip(low, high) for first, count, low, high in (
+        (squares.left, squares.columns, left, right), (squares.top, squares.rows, top, bottom)))
+    area = np.maximum(around(free_ground(walls, *edges)), squares.side**2) / UNITS_A_METRE**2
+    per_step, people = 1 / (FIXED * UNITS_A_METRE), around(everybody)
+    return PeopleOnGround(squares, here, around(here), (speeds - around(added(stand, speed[stand]))) * per_step, people,
+                  speeds * per_step / area, people / area)
+
+
+def _within(view: Rect, walls: Walls) -> Rect:
+    """The part of the view that lies in the world; a point of it if there is none."""
+    width, height = float(walls.width), float(walls.height)
+    left, right = min(max(view.left, 0.0), width), min(max(view.right, 0.0), width)
+    return Rect(left, min(max(view.top, 0.0), height), right, min(max(view.bottom, 0.0), height))
+
+
+def _side(rect: Rect, walls: Walls) -> float:
+    """The side of squares, about SQUARE: part of a tile or whole ones, and more where the view would have too many."""
+    side = side_of(np.inf, float(walls.tile) if walls.blocked.any() else SMALLEST)
+    while side < SQUARE / np.sqrt(2) or squares_in(rect, side).total > MAX_SQUARES:
+        side *= 2
+    return side
+
+
+# --- flow ------------------------------------------------------------------------------------------------------------
+
+def draw_throughput(sketch: Sketch, view: OverlayView) -> None:
+    """Fill squares by the flow around them, in the colours of the mode *flow*."""
+    ground = ground_in(sketch, view)
+    found = np.flatnonzero(ground.people)
+    flow = ground.flow.ravel()[found]
+    edges, which = free_parts(ground.squares, found, view.sim.terrain.walls)
+    sketch.areas(*edges, FLOW_INKS[np.searchsorted(FLOWS, flow, "right")][which])
+    keys = (Key(colour, text) for colour, text in zip(ON_DARK.levels, NAMES, strict=True))
+    sketch.explain(f"people per second and metre of width, around {square_text(view.sim, ground.squares.side)}"
+                   f" (maximum {flow.max(initial=0):.1f})", *keys)
+
+
+# --- the fundamental diagram -----------------------------------------------------------------------------------------
+
+def draw_fundamental(sketch: Sketch, view: OverlayView) -> None:
+    """Fill squares by their people's mean speed as a share of Weidmann's, and chart it against density."""
+    ground = ground_in(sketch, view)
+    found = np.flatnonzero(ground.here)
+    density, speed = ground.density.ravel()[found], ground.speeds.ravel()[found] / ground.walkers.ravel()[found]
+    edges, which = free_parts(ground.squares, found, view.sim.terrain.walls)
+    sketch.areas(*edges, SPEED_INKS[speed_class(density, speed)][which])
+    quantum = (UNITS_A_METRE / (3 * ground.squares.side)) ** 2  # where there are no walls densities are multiples of it
+    sketch.explain("mean speed, as a share of Weidmann's for the density around",
+                   *(Key(colour, text) for _, colour, text in SPEEDS),
+                   chart=chart_of(density, speed, quantum * max(round(DENSITY_BIN / quantum), 1)))
+
+
+def speed_class(density: Doubles, speed: Doubles) -> Longs:
+    """Return the index into SPEEDS for each density, people/m^2, and mean speed, m/s."""
+    expected = weidmann(density)
+    jam, slow, fast = (speed >= share * expected for share, _, _ in SPEEDS[1:])
+    return jam.astype(np.int64) + slow + fast
+
+
+def chart_of(density: Doubles, speed: Doubles, density_bin: float) -> Chart:
+    """Count squares by density and speed; the last bins also count what lies beyond."""
+    empty = empty_chart(density_bin)
+    rows, columns = empty.counts.shape
+    column, row = ((values / size).astype(np.int64).clip(0, most - 1)
+                   for values, size, most in ((density, density_bin, columns), (speed, SPEED_BIN, rows)))
+    return empty._replace(counts=np.bincount(row * columns + column, minlength=rows * columns).reshape(rows, columns))
+
+
+@lru_cache(maxsize=8)  # asked in each frame
+def empty_chart(density_bin: float) -> Chart:
+    columns, rows = math.ceil(DENSITIES / density_bin), round(MAX_SPEED / SPEED_BIN)
+    density, speed = np.meshgrid((np.arange(columns) + 0.5) * density_bin, (np.arange(rows) + 0.5) * SPEED_BIN)
+    curve = np.linspace(0, DENSITIES, 61)
+    return Chart("speed by density", ("people/m²", "m/s"), (columns * density_bin, MAX_SPEED),
+                 np.zeros((rows, columns), np.int64), tuple(colour for _, colour, _ in SPEEDS), speed_class(density, speed),
+                 (("Weidmann 1993", curve, weidmann(curve)), ("a quarter of it", curve, JAM * weidmann(curve))))

@@ -11,8 +11,7 @@ from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.render.hud.canvas import WARM
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
-from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
-from crowd_demo.render.overlays.sketch import Sketch, cells_between, cells_in
+from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView, Sketch, cells_between, cells_in
 from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.neighbours.cell_structures import Sorted
 from crowd_demo.sim.neighbours.trees import TreeStructure
@@ -186,8 +185,7 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
 
 def draw_frustum(sketch: Sketch, view: OverlayView) -> None:
     """Draw the outline of the frozen frustum, with its name above it."""
-    frozen = view.frozen
-    if frozen:
+    if frozen := view.frozen:
         sketch.boxes(*frozen, ink(BLACK), width=6)
         sketch.boxes(*frozen, ink(ORANGE), width=2)
         sketch.label("frozen frustum", (frozen.left + frozen.right) / 2, frozen.top - 16 / sketch.zoom, WARM)

@@ -18,7 +18,7 @@ from crowd_demo.extras.ensemble.job import carry_out
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.recording.recording import Player, Recording
-from crowd_demo.render.hud.large_type import AnswerView, PastRun, draw_answer
+from crowd_demo.render.hud.card import AnswerView, PastRun, draw_answer
 from crowd_demo.render.hud.navigation import column_of
 from crowd_demo.render.hud.status import Mark
 from crowd_demo.sim.actions import Populate

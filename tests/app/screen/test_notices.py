@@ -13,7 +13,7 @@ from crowd_demo.app.screen.notices import CAPTION_S, FADE_S, NOTICE_S, Notices, 
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.model import HudSettings
-from crowd_demo.render.hud.large_type import Caption
+from crowd_demo.render.hud.card import Caption
 
 pytestmark = pytest.mark.quick
 

@@ -29,7 +29,7 @@ from crowd_demo.render.figures.people import (
     spots_in,
     strength,
 )
-from crowd_demo.render.figures.sprites import FAINTEST, FULL_DYE, DyedSheet, load_dyed, load_manifest
+from crowd_demo.render.figures.sprites import FAINTEST, FULL_DYE, DyedAtlas, DyedSheet, load_dyed, load_manifest
 from crowd_demo.render.inks import channels_of
 from crowd_demo.sprites.pixels import frame_of
 
@@ -54,7 +54,7 @@ def cell_of(atlas, number):
 def standing(sheet, direction):
     """All looks in that direction over stone: float [looks, height, width, 3], and where anybody is."""
     numbers = (np.arange(len(sheet.shape), dtype=np.int32) * DIRECTIONS + direction) * POSES + STAND_POSE
-    atlas = sheet.atlas(NEAR)
+    atlas = DyedAtlas(sheet, NEAR)
     atlas.ensure(numbers)
     pixels = np.stack([cell_of(atlas, number) for number in numbers])
     alpha = (pixels >> 24)[..., None] / 255
@@ -74,7 +74,7 @@ def test_forty_looks_and_more_are_told_apart_from_near(sheet, direction):
 @given(st.integers(0, 47), st.integers(0, 87), st.sampled_from([1.0, 0.5, 0.21]))
 def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, scale):
     number = np.array([look * 88 + column], np.int32)
-    atlas, drawing = sheet.atlas(scale), int(sheet.shape[look]) * 88 + column
+    atlas, drawing = DyedAtlas(sheet, scale), int(sheet.shape[look]) * 88 + column
     atlas.ensure(number)
     base, shares = (frame_of(pygame.transform.smoothscale(each.sprite(drawing), atlas.size))
                     for each in (sheet.shapes, sheet.dyes))
@@ -93,14 +93,14 @@ def test_a_sprite_is_its_drawing_and_so_much_of_each_dye(sheet, look, column, sc
 
 def test_all_looks_of_a_drawing_are_made_at_once_and_others_are_not(sheet, monkeypatch):
     monkeypatch.setattr(sprites, "MAX_AHEAD", 0)
-    atlas = sheet.atlas(0.5)
+    atlas = DyedAtlas(sheet, 0.5)
     atlas.ensure(np.array([5], np.int32))
     assert np.flatnonzero(atlas.ready).tolist() == [5, 88 + 5, 2 * 88 + 5, 3 * 88 + 5]
 
 
 @pytest.mark.parametrize("shown", [np.array([5], np.int32), np.zeros(0, np.int32)], ids=["somebody", "nobody"])
 def test_sprites_that_nobody_needs_yet_are_made_a_few_in_a_picture_and_like_those_that_are_needed(sheet, shown):
-    atlas, at_once = sheet.atlas(0.3), sheet.atlas(0.3)
+    atlas, at_once = DyedAtlas(sheet, 0.3), DyedAtlas(sheet, 0.3)
     before, pictures = 0, 0
     while not atlas.ready.all():
         atlas.ensure(shown)
@@ -116,12 +116,12 @@ def test_sprites_that_nobody_needs_yet_are_made_a_few_in_a_picture_and_like_thos
 def test_an_atlas_is_emptied_before_it_grows_too_large(sheet, monkeypatch):
     monkeypatch.setattr(sprites, "MAX_PIXELS", 5000)
     monkeypatch.setattr(sprites, "MAX_AHEAD", 0)
-    atlas = sheet.atlas(0.5)
+    atlas = DyedAtlas(sheet, 0.5)
     for number in range(40):
         atlas.ensure(np.array([number], np.int32))
         assert atlas.ready[number] and len(atlas.view.pixels) < 12_000
     assert 0 < atlas.ready.sum() < 160
-    fresh = sheet.atlas(0.5)
+    fresh = DyedAtlas(sheet, 0.5)
     fresh.ensure(np.array([39], np.int32))
     assert np.array_equal(atlas.pixels(39), fresh.pixels(39))
     first, (width, height) = atlas.view.first[39], atlas.view.box[39, 2:]

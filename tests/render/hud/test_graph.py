@@ -13,9 +13,9 @@ from hud_spy import Spy, measured
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS, PLUGIN_COLOUR, STAGES, in_order, stages_of, text_of
 from crowd_demo.render.hud.canvas import DARK, GROUND, TEXT, THEMES, Canvas, Pen
-from crowd_demo.render.hud.chart import draw_chart
 from crowd_demo.render.hud.frame_sections import BUDGET_MS, Graph, bars, scale_ms
 from crowd_demo.render.hud.status import Chart, Mark
+from crowd_demo.render.hud.text_panels import draw_chart
 
 pytestmark = pytest.mark.quick
 

@@ -25,7 +25,7 @@ from crowd_demo.render.hud.navigation import (
     tick_at,
 )
 from crowd_demo.render.hud.panel_layout import PanelSection, bar_of
-from crowd_demo.render.hud.sections import NEAR, RowsInView, SliderScale
+from crowd_demo.render.hud.sections import NEAR, SliderScale, rows_in_view
 from crowd_demo.render.hud.status import Key, LegendItem, MinimapView, Past
 from crowd_demo.render.hud.text_panels import EDGES, LINE, draw_colour_legend, draw_legend
 
@@ -223,5 +223,5 @@ def test_ends_and_the_usual_value(scale: SliderScale) -> None:
 @given(st.integers(0, 60), st.integers(-5, 99), st.floats(50, 900))
 @pytest.mark.quick
 def test_what_is_in_view_is_there(total: int, first: int, room: float) -> None:
-    view = RowsInView.of(total, first, room, [PanelSection("header", 80, lambda on, top: None, None)])
-    assert 0 <= view.first <= view.first + view.shown <= total and (view.shown or not total)
+    shown = rows_in_view(total, first, room, [PanelSection("header", 80, lambda on, top: None, None)])
+    assert 0 <= shown.start <= shown.stop <= total and (shown or not total)

@@ -22,10 +22,19 @@ from crowd_demo.render.colours.squares import FLOWS
 from crowd_demo.render.drawing import Moving
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.inks import ORANGE, ink
-from crowd_demo.render.overlays import walking
-from crowd_demo.render.overlays.base import OverlayView, draw_overlays, find_launch
+from crowd_demo.render.overlays import fields
+from crowd_demo.render.overlays.base import (
+    LASTING,
+    OverlayView,
+    Scales,
+    Sketch,
+    draw_heat,
+    draw_overlays,
+    find_launch,
+    round_up,
+    squares_in,
+)
 from crowd_demo.render.overlays.fields import LEAST_PX, on_free_tiles, side_of
-from crowd_demo.render.overlays.sketch import LASTING, Heat, Scales, Sketch, draw_heat, round_up, squares_in
 from crowd_demo.render.overlays.space import draw_frustum
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
@@ -233,7 +242,7 @@ def test_the_legend_begins_at_one_and_has_a_colour_for_each_third() -> None:
     for most, texts in ((1, "1 2 3 4"), (4, "1 2 3 4"), (5, "1 3 5 7"), (20, "1 9 17 25")):
         sketch, edge = Sketch(Camera((400.0, 300.0), (200, 150))), np.zeros(1)
         sketch.name = "heat"
-        draw_heat(sketch, Heat(edge, edge, edge + 10, edge + 10, np.array([most], np.float64)), "agents", Scales())
+        draw_heat(sketch, ((edge, edge, edge + 10, edge + 10), np.array([most], np.float64)), "agents", Scales())
         assert [key.what for key in sketch.legend_items[0].keys] == texts.split()
 
 
@@ -331,16 +340,16 @@ def counted(sim: Simulation, view: Any, side: float) -> dict[tuple[int, int], tu
 @pytest.mark.parametrize("walls", [False, True])
 def test_squares_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
     sim = crowd(walls)
-    spy, view = spied(sim, walking.draw_throughput, 0.8)
+    spy, view = spied(sim, fields.draw_throughput, 0.8)
     filled = spy.by_place
     ground: Walls = sim.terrain.walls
-    side, tile = walking._side(view.camera.view_rect(), ground), float(ground.tile)
+    side, tile = fields._side(view.camera.view_rect(), ground), float(ground.tile)
     rect, expected = view.camera.view_rect(), counted(sim, view, side)
     part = min(side, tile) if ground.blocked.any() else side
     for (left, top), (size, colour) in spy.by_place.items():
         _, density, flow, _ = expected[int((left + size / 2) // side), int((top + size / 2) // side)]
         levels = {int(np.searchsorted(np.array(FLOWS), flow * share, "right")) for share in (0.999, 1.001)}
-        assert density and size == part and colour in {int(walking.FLOW_INKS[level]) for level in levels}
+        assert density and size == part and colour in {int(fields.FLOW_INKS[level]) for level in levels}
     painted = free_in_view = 0.0
     for column, row in expected:  # all free ground of squares with somebody around that are in view
         places = [((column * side + (i + 0.5) * part), (row * side + (j + 0.5) * part))
@@ -356,8 +365,8 @@ def test_squares_have_the_colour_of_the_flow_around_them(walls: bool) -> None:
 @pytest.mark.parametrize("walls", [False, True])
 def test_squares_have_the_colour_of_their_speed_and_the_chart_counts_them(walls: bool) -> None:
     sim = crowd(walls)
-    spy, view = spied(sim, walking.draw_fundamental, 0.8)
-    side = walking._side(view.camera.view_rect(), sim.terrain.walls)
+    spy, view = spied(sim, fields.draw_fundamental, 0.8)
+    side = fields._side(view.camera.view_rect(), sim.terrain.walls)
     squares = [each for each in counted(sim, view, side).values() if each[0]]
     chart = spy.legend_items[0].chart
     assert chart and chart.counts.sum() == len(squares)
@@ -365,7 +374,7 @@ def test_squares_have_the_colour_of_their_speed_and_the_chart_counts_them(walls:
     for (left, top), (size, colour) in spy.by_place.items():
         here, density, _, speed = expected[int((left + size / 2) // side), int((top + size / 2) // side)]
         shares = [speed * factor / weidmann(density) for factor in (0.999, 1.001)]
-        assert here and colour in {ink([each for least, each, _ in walking.SPEEDS if share >= least][-1], walking.ALPHA)
+        assert here and colour in {ink([each for least, each, _ in fields.SPEEDS if share >= least][-1], fields.ALPHA)
                                    for share in shares}
     wide = chart.ends[0] / chart.counts.shape[1]
     assert round(wide * (3 * side / METRE) ** 2, 6).is_integer(), "each bin holds as many densities as any other"

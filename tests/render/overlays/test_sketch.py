@@ -19,7 +19,7 @@ from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SKY, WHITE, ink, scale_colour, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.overlays.agents import LEAST_PX, NAMED_PX, draw_labels, opening
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.base import Sketch
 from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sprites.pixels import frame_of, plain_surface
 

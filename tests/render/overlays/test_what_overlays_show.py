@@ -10,8 +10,8 @@ from crowd_demo.compute.jit import run
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.agents import draw_updates
+from crowd_demo.render.overlays.base import GroundSquares, squares_in
 from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_streams
-from crowd_demo.render.overlays.sketch import GroundSquares, squares_in
 from crowd_demo.render.overlays.space import draw_curve
 from crowd_demo.sim.inspection import square_text
 
@@ -20,7 +20,7 @@ from crowd_demo.sim.inspection import square_text
 def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
     monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
-                        lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
+                        lambda sketch, heat, what, scales: amounts.append(np.stack((*heat[0][:2], heat[1]))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20, steps=3)
     run(sim.reindexing())
     spied(sim, draw_candidates)

@@ -1,8 +1,7 @@
 """An overlay."""
 
 from crowd_demo.render.inks import ink
-from crowd_demo.render.overlays.base import OverlayView
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.base import OverlayView, Sketch
 from toys.mishaps import happen
 
 
