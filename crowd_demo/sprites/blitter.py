@@ -164,8 +164,7 @@ class SpriteSheet:
         if rectangles.shape == (2,) and (rectangles > 0).all():
             columns, rows = rectangles.tolist()
             wide, high = surface.get_width() // columns, surface.get_height() // rows
-            corners = [(column * wide, row * high) for row in range(rows) for column in range(columns)]
-            rectangles = np.array([(*corner, wide, high) for corner in corners], np.int32)
+            rectangles = np.array([(column * wide, row * high, wide, high) for row in range(rows) for column in range(columns)])
         if rectangles.ndim != 2 or rectangles.shape[1] != 4 or not len(rectangles):
             raise ValueError(f"frames: must be (columns, rows) or [(left, top, width, height), ...], not {frames!r:.60}")
         self.count = len(rectangles)

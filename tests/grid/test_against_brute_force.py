@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +20,18 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import crowd_demo.grid
-from crowd_demo.grid import Grid, pair_rule, root, select
+from crowd_demo.grid import Grid, neighbour_grid, pair_rule, root, select
 from crowd_demo.grid.rules import name_of
 
 RADIUS, SIDE = 10.0, (80.0, 50.0)
 STEPS = 4  # parts of the radius: many points share a place, a border of cells, or a distance of exactly the radius
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_points_for_many_threads() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbour_grid, "POINTS_PER_THREAD", 1)
+        yield
 
 
 class Case(NamedTuple):
@@ -52,9 +60,10 @@ def cases(draw: st.DrawFn, periodic: bool | None = None) -> Case:
     elif low:
         points = rng.uniform(low, high, (2, n))
     x, y = points.astype(kind)
-    grid = Grid(RADIUS, ((0, 0), SIDE), threads=draw(st.integers(1, 3)), periodic=sides,
+    grid = Grid(RADIUS, ((0, 0), SIDE), threads=draw(st.integers(1, 16)), periodic=sides,
                 cell_size=draw(st.sampled_from(["auto", 2.5, 3.3, 5.0, 10.0, 17.0, 200.0])))
-    grid.update(x, y)
+    for places in (rng.uniform(0, 50, (2, n)).astype(kind), (x, y)):  # each sort shares the next one among the threads
+        grid.update(*places)
     return Case(x, y, grid, sides)
 
 
