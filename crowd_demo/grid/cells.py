@@ -100,7 +100,7 @@ def sort_share(worker: int, space: SortSpace, items: int) -> tuple[int, int]:
     first, end, start, taken = space.share[worker], space.share[worker + 1], space.start, space.taken[worker]
     for bucket in range(first, end):
         start[bucket + 1] = 0
-    at = np.int64(0)
+    at = 0
     for begin in range(0, items, BLOCK):
         found, lower = take_items(space, taken, begin, items, first, end)
         at += lower
@@ -114,9 +114,9 @@ def sort_share(worker: int, space: SortSpace, items: int) -> tuple[int, int]:
     for begin in range(0, items, BLOCK):
         found, lower = take_items(space, taken, begin, items, first, end)
         for k in range(np.uintp(found)):
-            bucket = np.uintp(taken[0, k]) + np.uintp(1)
-            space.order[np.uintp(start[bucket])] = taken[1, k]
-            start[bucket] += 1
+            place = np.uintp(taken[0, k]) + np.uintp(1)
+            space.order[np.uintp(start[place])] = taken[1, k]
+            start[place] += 1
     return own, at
 
 

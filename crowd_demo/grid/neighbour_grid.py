@@ -292,10 +292,9 @@ class Grid:
 
     def _follow(self, x: Reals, y: Reals) -> bool:
         """Take new positions in the old order. Return whether none is more than half the skin from where it was sorted."""
-        half = self.kind(self.skin / 2)
-        new_x, new_y = self._wrapped(x, y)
-        places = new_x, new_y, self._room(("sorted", 0)), self._room(("sorted", 1))
-        self._share(follow_points, self._points, places, self.count, half * half, self._queue)
+        places = *self._wrapped(x, y), *(self._room(("sorted", axis)) for axis in AXES)
+        farthest_sq = self.kind(self.skin / 2) ** 2
+        self._share(follow_points, self._points, places, self.count, farthest_sq, self._queue)
         return not self._queue[1]
 
 
@@ -305,8 +304,8 @@ def _require(fits: object, name: str, what: str, value: object) -> None:
 
 
 def _number(name: str, value: float) -> float:
-    fits = isinstance(value, int | float | np.number) and 0 < value < math.inf
-    _require(fits, name, "a finite number above 0", value)
+    _require(isinstance(value, int | float | np.number) and 0 < value < math.inf, name,
+             "a finite number above 0", value)
     return float(value)
 
 

@@ -14,7 +14,7 @@ import hashlib
 import uuid
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from llvmlite import ir
 from numba import TypingError, types
@@ -53,10 +53,17 @@ def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
     """
     formula(function)
     name = name_of(function)
-    kind = globals().setdefault(name, type(name, (PairRule,), {}))  # where what is kept on disk looks for it
-    implements(contribution, kind)(lambda rule, dx, dy, me, other: function(dx, dy, me, other))
+    kind = __getattr__(name)
+    implements(contribution, kind)(lambda rule, dx, dy, me, other: function(dx, dy, me, other))  # type: ignore[call-arg]
     _rules[function] = kind()
     return function
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class of a rule, which what is kept on disk refers to; the rule itself may be in another program."""
+    if "-" not in name:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, type(name, (PairRule,), {}))
 
 
 def rule_of(function: Callable[..., object]) -> PairRule:
@@ -75,6 +82,9 @@ def name_of(function: Callable[..., object]) -> str:
 def _content(value: object, met: list[object]) -> object:
     """What code that names a value depends on."""
     value = getattr(value, "py_func", value)
+    module, name = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", None)
+    if name and module.startswith("crowd_demo."):  # kernels are kept by the content of this package
+        return module, name
     if isinstance(value, FunctionType):
         if value in met:
             return met.index(value)
@@ -134,8 +144,7 @@ def _term(c, b: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type
         one, zero = (widened(c, b, ir.Constant(ir.IntType(64), number), types.int64, kind) for number in (1, 0))
         return b.select(value, one, zero)
     if isinstance(own, Lanes) and own != kind:
-        convert = b.fpext if is_fraction(own) else b.sitofp
-        return convert(value, kind.llvm)
+        return (b.fpext if is_fraction(own) else b.sitofp)(value, kind.llvm)
     return widened(c, b, value, own, kind)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Array, Int, Ints, Longs, Words
 from crowd_demo.compute.jit import device, kernel, max_threads
+from crowd_demo.compute.simd import first_at
 from crowd_demo.sprites.pixels import (
     ALPHA,
     HALF_ROW,
@@ -67,19 +68,6 @@ class Pixels(NamedTuple):
 def padded(width: Width) -> Width:
     """Pixels of a row in memory, or of each row: a multiple of eight."""
     return -(-width // HALF_ROW) * HALF_ROW
-
-
-@device
-def first_at(tops: Ints, value: int) -> int:
-    """The first k with tops[k] >= value, in ascending tops."""
-    low, high = 0, tops.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if tops[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @device
@@ -164,7 +152,8 @@ class SpriteSheet:
         if rectangles.shape == (2,) and (rectangles > 0).all():
             columns, rows = rectangles.tolist()
             wide, high = surface.get_width() // columns, surface.get_height() // rows
-            rectangles = np.array([(column * wide, row * high, wide, high) for row in range(rows) for column in range(columns)])
+            rectangles = np.array([(column * wide, row * high, wide, high)
+                                   for row in range(rows) for column in range(columns)])
         if rectangles.ndim != 2 or rectangles.shape[1] != 4 or not len(rectangles):
             raise ValueError(f"frames: must be (columns, rows) or [(left, top, width, height), ...], not {frames!r:.60}")
         self.count = len(rectangles)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -20,8 +22,8 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import crowd_demo.grid
-from crowd_demo.grid import Grid, neighbour_grid, pair_rule, root, select
-from crowd_demo.grid.rules import name_of
+from crowd_demo.grid import Grid, neighbour_grid, pair_rule, root, rules, select
+from crowd_demo.grid.rules import name_of, rule_of
 
 RADIUS, SIDE = 10.0, (80.0, 50.0)
 STEPS = 4  # parts of the radius: many points share a place, a border of cells, or a distance of exactly the radius
@@ -249,11 +251,11 @@ def test_with_a_skin_lists_hold_all_neighbours_until_a_point_has_moved_half_of_i
 BOUNDS = (0, 0), (100, 60)
 RULE = """
 import sys
-from crowd_demo.grid import pair_rule
+from crowd_demo.grid import pair_rule, root, select
 from crowd_demo.grid.rules import name_of
 FACTOR = {factor}
 @pair_rule
-def half(dx): return dx * FACTOR
+def half(dx): return select(dx > 1, root(dx) * FACTOR, 0)
 @pair_rule
 def rule(dx, dy, me, other): return half(dx)
 print(name_of(rule))
@@ -493,3 +495,9 @@ def test_the_name_of_a_rule_follows_all_that_it_depends_on(tmp_path: Path) -> No
 
     assert name(2) == name(2) != name(3)
     assert name_of(push) != name_of(nested)
+
+
+def test_what_is_kept_for_a_rule_can_be_read_by_other_programs() -> None:
+    kept = pickle.dumps(numba.typeof(rule_of(push)))
+    assert run(f"import pickle, crowd_demo.grid; print(pickle.loads({kept!r}))") == str(numba.typeof(rule_of(push)))
+    assert not hasattr(rules, "other")

@@ -23,6 +23,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Launch, device, launch, run
+from crowd_demo.compute.simd import first_at
 from crowd_demo.grid.cells import CellIndex, Cells, find_cells, reach_of, sort_buckets, sort_items
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.store.agents import Agents
@@ -63,18 +64,8 @@ def runs_of(order: Ints, groups: int) -> Runs:
 
 @device
 def holder_of(k: int, start: Ints, groups: int) -> int:
-    """Return the group that holds order[k], the last one that starts there or before; k is below start[groups].
-
-    By bisection: `np.searchsorted` takes half a second to compile.
-    """
-    low, high = 0, groups
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if start[middle] <= k:
-            low = middle
-        else:
-            high = middle
-    return low
+    """Return the group that holds order[k], the last one that starts there or before; k is below start[groups]."""
+    return first_at(start[1:groups], k + 1)
 
 
 @device

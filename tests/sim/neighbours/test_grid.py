@@ -93,7 +93,8 @@ def test_counting_sort_is_stable_for_any_number_of_workers(rounds: list[list[int
         space.key[:len(keys)] = keys
         share_buckets(workers, space, 13)
         assert space.share[0] == 0 and space.share[-1] == 13
-        assert all(before[a:b].sum() <= before.sum() / workers + before.max() for a, b in itertools.pairwise(space.share.tolist()))
+        shares = itertools.pairwise(space.share.tolist())
+        assert all(before[first:end].sum() <= before.sum() / workers + before.max() for first, end in shares)
         sort_items(workers, space, len(keys))
         assert np.array_equal(space.order[:len(keys)], np.argsort(keys, kind="stable"))
         assert np.array_equal(space.start[:14], np.searchsorted(np.sort(keys), np.arange(14)))
