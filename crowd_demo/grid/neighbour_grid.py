@@ -37,8 +37,7 @@ POINTS_PER_THREAD = 4096  # fewer are not worth another thread
 MAX_THREADS = 64
 CELLS_PER_POINT = 2  # at most: empty cells cost time
 AXES = 0, 1
-Form = tuple[Function, int]  # the kernel of a rule, and how many values it returns
-_forms: dict[tuple[object, ...], Form] = {}  # by rule and types
+_forms: dict[tuple[object, ...], tuple[Function, int]] = {}  # kernel and number of values, by rule and types
 _lock = threading.RLock()  # of all grids, where Numba's threads only work for one thread at a time
 
 
@@ -250,7 +249,7 @@ class Grid:
         self._queue[:] = 0
         kernel(self._index.workers, *args)
 
-    def _form(self, function: Function, columns: Values, dtype: np.dtype[np.generic]) -> Form:
+    def _form(self, function: Function, columns: Values, dtype: np.dtype[np.generic]) -> tuple[Function, int]:
         """Return the kernel of a rule, in lanes if it can be compiled for them, and how many values it returns."""
         rule = rule_of(function)
         key = type(rule), self.kind, type(self._points.sides), dtype, *(each.dtype for each in columns)

@@ -444,6 +444,12 @@ def test_importing_it_imports_no_pygame_and_changes_nothing_in_numba() -> None:
     assert run(UNCHANGED) == "False"
 
 
+def test_the_public_names() -> None:
+    assert crowd_demo.grid.__all__ == ["Grid", "pair_rule", "root", "select"]
+    assert all(getattr(crowd_demo.grid, name).__doc__ for name in crowd_demo.grid.__all__)
+    assert all(value.__doc__ for name, value in vars(Grid).items() if name[0] != "_")
+
+
 # --- rules -------------------------------------------------------------------------------------------------------------
 
 @pair_rule
