@@ -109,11 +109,13 @@ def sort_points(worker: int, workers: int, points: Indexed, space: SortSpace, x:
     """Sort points by cell and copy them in that order. Set queue[1] if one is outside (left, top, right, bottom)."""
     first, end = sort_share(worker, space, count)
     left, top, right, bottom = box
+    outside = 0
     for k in range(np.uintp(first), np.uintp(end)):
         slot = np.uintp(space.order[k])
         points.x[k], points.y[k] = x[slot], y[slot]
-        if not (left <= x[slot] <= right and top <= y[slot] <= bottom):
-            queue[1] = 1
+        outside |= 1 - ((left <= x[slot]) & (x[slot] <= right) & (top <= y[slot]) & (y[slot] <= bottom))
+    if outside:
+        queue[1] = 1
 
 
 @device
@@ -260,16 +262,19 @@ def follow_points(worker: int, workers: int, points: Indexed, places: tuple[Real
 
     `places` are x and y of the points now, and in cell order when they were sorted.
     """
-    sides = points.sides
     x, y, built_x, built_y = places
+    far = 0
     for k in range(count * worker // workers, count * (worker + 1) // workers):
         slot = np.uintp(points.cells.order[k])
         new_x, new_y = x[slot], y[slot]
-        new_x = nearer_image(new_x, new_x - built_x[k], sides.width)
-        new_y = nearer_image(new_y, new_y - built_y[k], sides.height)
+        if points.sides.images_x:
+            new_x = nearer_image(new_x, new_x - built_x[k], points.sides.width)
+        if points.sides.images_y:
+            new_y = nearer_image(new_y, new_y - built_y[k], points.sides.height)
         points.x[k], points.y[k] = new_x, new_y
-        if not is_near(new_x - built_x[k], new_y - built_y[k], farthest_sq):
-            queue[1] = 1
+        far |= 1 - is_near(new_x - built_x[k], new_y - built_y[k], farthest_sq)
+    if far:
+        queue[1] = 1
 
 
 @kernel

@@ -171,7 +171,7 @@ class Grid:
     def query(self, points: ArrayLike) -> tuple[Longs, Ints]:
         """Return the points within the radius of any places, float[m, 2], as (start, index) like `neighbours`.
 
-        Raises ValueError for a wrong shape, and for the first place that is not finite.
+        O(points near each). Raises ValueError for a wrong shape, and for the first place that is not finite.
         """
         with self._lock:
             places: Reals = np.asarray(points, self.kind)
@@ -185,7 +185,8 @@ class Grid:
     def nearest(self, k: int) -> tuple[Ints, Reals]:
         """Return the k nearest others within the radius of each point, nearest first, ties by index: (index, distance).
 
-        index int32[n, k], distance of the type of the coordinates; -1 and inf where there are fewer.
+        index int32[n, k], distance of the type of the coordinates; -1 and inf where there are fewer. O(k points near
+        each).
         """
         with self._lock:
             _require(isinstance(k, int | np.integer) and k >= 0, "k", "a whole number from 0 on", k)
