@@ -10,7 +10,7 @@ import sys
 import threading
 import tracemalloc
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +33,8 @@ STEPS = 4  # parts of the radius: many points share a place, a border of cells, 
 def few_points_for_many_threads() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbour_grid, "POINTS_PER_THREAD", 1)
+        for kind, around in product((np.float32, np.float64), (False, True)):  # compiled before examples are drawn
+            Grid(RADIUS, ((0, 0), SIDE), periodic=(around, around)).update(*np.zeros((2, 1), kind))
         yield
 
 
