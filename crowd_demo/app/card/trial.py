@@ -335,7 +335,7 @@ class Trial:
         if not (turns := self._copies.turns if self._copies else None):
             return f"copies are being made{until}"
         several = "s" * (turns.turns != 1)
-        return f"{turns.turns} turn{several} of two copies, {turns.timed} frames{until}"
+        return f"{turns.turns} round{several} of two copies, {turns.timed} frames{until}"
 
 
 def span_of(name: str, turns: InterleavedTiming) -> Span:

@@ -170,14 +170,16 @@ def main(source: str, file: str) -> None:
 
 EXPORT = Command(
     _run, _read, about="""\
-Write a run for others. As a page (.html) that plays it in a browser, without a network. As pictures that move: .gif,
-.apng and .webp (with Pillow), .mp4 and .webm (with ffmpeg), or, without a suffix, a folder of PNG files. Or who was
-where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow) or
-CSV (.csv). pip install "crowd-demo[export]" brings Pillow and pyarrow. SOURCE is a recording (.replay), which is
-replayed; or, with --seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one
-person: newborns and newcomers at an exit have ids of their own. A played file keeps its ids and coordinates, and a map
-in metres its coordinates; elsewhere y grows downwards, as on the screen. The walkable area is in all files of columns
-but .csv.""",
+Export a run as
+  a page (.html) that plays in a browser, offline;
+  moving pictures: .gif, .apng and .webp (with Pillow), .mp4 and .webm (with ffmpeg), or PNG files (no suffix: a folder);
+  trajectories: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow) or CSV (.csv).
+pip install "crowd-demo[export]" installs Pillow and pyarrow. SOURCE is a recording (.replay), which is replayed, or, with
+--seconds, a save (.crowd) or a configuration.
+
+Trajectories have the columns id, frame, x and y. An id is one person: newborns and newcomers at an exit have new
+ids. A played file keeps its ids and coordinates, and a map in metres its coordinates. Elsewhere y grows downwards,
+as on the screen. All formats except .csv have the walkable area.""",
     options=[
         option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
         option("file", metavar="FILE", type=file_path, nargs="?", help="its suffix selects the format: " + SUFFIXES_TEXT),

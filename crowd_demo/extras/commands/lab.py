@@ -132,8 +132,8 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
 SWEEP = Command(
     _sweep, _read_sweep, in_thread=True, epilog=PATHS, about="""\
 Measure one technique at each of its values, interleaved: time, effect, and whether the crowd is identical. The
-default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
-and other models may.""",
+default is always measured, twice. The exit code is 1 if exact values gave different crowds. Approximate values and
+other models may differ.""",
     options=[
         *crowd_options(),
         option("path", metavar="PATH", help="technique, such as cell_size or reorder.every"),
@@ -143,8 +143,8 @@ and other models may.""",
 
 FLOCKS = Command(
     _flocks, _read_flocks, in_thread=True, about="""\
-Measure how birds, or prey, keep together while they fly: how alike neighbours fly, how much of the sky they leave empty, how
-sharp the edges of flocks are, and how often flocks come apart and together. It looks once a second of the crowd's own time.\
+Measure how birds, or prey, keep together: how alike neighbours fly, how much of the sky is empty, how sharp the
+edges of flocks are, and how often flocks split and merge. It measures once per simulated second.\
 """, options=[
         *crowd_options("murmuration"),
         option("--steps", metavar="N", type=count, default=10_000, help="number of steps (default: %(default)s)"),
@@ -152,8 +152,8 @@ sharp the edges of flocks are, and how often flocks come apart and together. It 
 
 MOTION = Command(
     _motion, _read_motion, in_thread=True, about="""\
-Measure how people move after N steps: distances, density, how often they turn, and
-the share that is stuck. The crowd is stepped for 26 seconds of its own time more; what is measured changes nothing.""",
+Measure how people move after N steps: distances, density, how often they turn, and the share of stuck people. This
+takes 26 more simulated seconds, and does not change the crowd.""",
     options=[
         *crowd_options(),
         option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
@@ -315,16 +315,16 @@ def _shown(validation: Validation, args: argparse.Namespace) -> int:
 
 LAB = Command(
     _run, _read, epilog="""\
-  crowd-demo lab --list                        the claims, who makes them, and how long each takes
+  crowd-demo lab --list                        the claims, their authors, and the time that each takes
   crowd-demo lab compare A.json B.json         two machines or commits, with intervals
-  crowd-demo lab merge A.json B.json ...       nanoseconds an agent and core, a column a machine
+  crowd-demo lab merge A.json B.json ...       nanoseconds per agent and core, one column per machine
 
 experiments with options of their own (crowd-demo lab NAME --help):
 """ + "".join(f"  {name.split()[1]:10}{about}\n" for name, (_, about) in EXPERIMENTS.items()), about="""\
-Put the claims of the documents that this program answers to (and some of its own) to the test on this machine. Each has a
-page in the report: every block's time, factors with intervals, exact counters, hashes, and a verdict. Ctrl-C keeps what is
-done, and the same command goes on from there. With the extra `lab` (pip install "crowd-demo[lab]") the report is one file of
-HTML with plots; without it text and JSON. The exit code is 1 if crowds differ that must not.""",
+Test published claims, and some of the program's own, on this machine. The report has a page for each: the time of
+every block, factors with intervals, exact counters, hashes, and a verdict. Ctrl-C keeps the results so far, and the
+same command continues from there. With the extra `lab` (pip install "crowd-demo[lab]") the report is one HTML file
+with plots, otherwise text and JSON. The exit code is 1 if exact techniques gave different crowds.""",
     options=[
         option("names", metavar="CLAIM", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the claims"),
@@ -334,14 +334,15 @@ HTML with plots; without it text and JSON. The exit code is 1 if crowds differ t
 
 VALIDATE = Command(
     _validate, _read_validate, epilog="crowd-demo validate --list names the experiments", about="""\
-Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and compare the measurements with
-published values: a table with a verdict for each number. Each is walked with several seeds; the table shows the median with
-the least and the most, and a number passes only with every seed. All experiments in full also make docs/validation.md.
+Simulate the scenes of the literature (corridors, bottlenecks, doors, ...) and compare measurements with published
+values: a table with a verdict for each number. Each scene runs with several seeds. The table shows the median, the
+minimum and the maximum, and a number passes only if it passes with every seed. A full run of all experiments also
+writes docs/validation.md.
 
-With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
-drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes, with the first seed. The exit
-code is 1 if something could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C
-prints what was found so far.""",
+With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and plots
+are drawn. If JuPedSim is installed (pip install jupedsim), its models run the same scenes with the first seed. The
+exit code is 1 if something could not be computed, with --strict also if one of this program's models fails a
+number. Ctrl-C prints the results so far.""",
     options=[
         option("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the experiments"),

@@ -204,9 +204,10 @@ def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> in
 
 ABLATE = Command(
     _ablate, _read_ablate, epilog=PATHS, about="""\
-Measure every technique by turning it off: step and frame with it and without, the speedup with its interval, and whether the
-crowd is identical. Techniques that cost more than they gain are in the table too. Off means brute force, no lanes, no order, a
-period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 if an exact technique changed the crowd.""",
+Measure every technique by turning it off: step and frame with it and without, the speedup with its interval, and
+whether the crowd is identical. Techniques that cost more than they gain are in the table too. Off means brute
+force, no lanes, no order, a period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 if an
+exact technique changed the crowd.""",
     options=[
         *crowd_options(),
         option("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)"),
@@ -217,9 +218,9 @@ period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 
 
 LARGEST = Command(
     _largest, crowd_config, about="""\
-Search for the largest crowd with a frame of 16.7 ms on this machine: its steps, and drawing at the window's size. The world
-grows with the crowd at constant density. --ladder does the same for each rung from brute force to all techniques. Ctrl-C stops
-and prints the results so far.""",
+Search for the largest crowd whose frame takes at most 16.7 ms on this machine: a step, and drawing it at the
+window's size. The world grows with the crowd at constant density. --ladder repeats the search for each rung from
+brute force to all techniques. Ctrl-C prints the results so far.""",
     options=[
         *crowd_options(),
         option("--ladder", action="store_true", help="also add techniques one by one, from everything off"),
@@ -227,8 +228,8 @@ and prints the results so far.""",
 
 WHY = Command(
     _why, _read_why, in_thread=True, epilog=PATHS, about="""\
-Explain the time of a stage: pairs tested, the hot loop in machine code, how much of it is vector work, and what the processor
-counted where the system allows that. --without compares with a technique turned off.""",
+Explain the time of a stage: pairs tested, the hot loop in machine code, its share of vector work, and the
+processor's counters if the system has them. --without compares with a technique turned off.""",
     options=[
         *crowd_options(),
         option("stage", metavar="STAGE", nargs="?", help="stage (default: that of the technique, or interaction)"),

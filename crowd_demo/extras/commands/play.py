@@ -65,9 +65,9 @@ def _play(args: argparse.Namespace, config: Config) -> int:
 PLAY = Command(
     _play, _read_play,
     about="""\
-Show trajectories that others have measured or computed: PedPy's text (.txt), JuPedSim's database (.sqlite) or a table with
-id, frame, x and y (.csv). People are where the file says, in metres; walls are its walkable area. Colours, overlays, inspector
-and timeline work as with any crowd.""",
+Show measured or simulated trajectories: PedPy's text (.txt), JuPedSim's database (.sqlite) or a table with id,
+frame, x and y (.csv). Positions are those of the file, in metres, and its walkable area is the map. Colours,
+overlays, inspector and timeline work as with any crowd.""",
     options=[
         option("file", metavar="FILE", type=file_path, help="trajectories: .txt, .sqlite or .csv"),
         option("--geometry", metavar="MAP", type=given, help="a floor plan in place of the file's: .wkt, .json or .dxf"),

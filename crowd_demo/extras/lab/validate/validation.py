@@ -222,7 +222,7 @@ defaults. So compare models by the experiments *held out*. Findings has the
 [tests on whole maps](findings.md#crowds-that-keep-flowing)."""
 NUMBERS_TEXT = """\
 [validation.txt](validation.txt) has all numbers of all models, and what [PedPy](https://pedpy.readthedocs.io) measures of the
-trajectories of slow_down. The tables below have the numbers that fail, and all new ones."""
+trajectories of slow_down. Each scene below begins with the numbers that hold. Tables have those that fail, and new ones."""
 
 
 class ReadingRow(NamedTuple):
@@ -320,7 +320,7 @@ def page(validation: Validation) -> str:
     shown = [SLOW_DOWN.name] if SLOW_DOWN.name in walkers else walkers
     parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers),
              *[SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1),
-             _held(validation, walkers), ROLES, _summary(validation, shown), NUMBERS_TEXT,
+             _held(validation, walkers), ROLES, NUMBERS_TEXT,
              *(f"{why}, so it is left out there." for why in dict.fromkeys(
                  why for result in validation.results for why in result.left_out.values()))]
     for role in (HELD_OUT, NEW, FITTED):
@@ -342,16 +342,6 @@ def _held(validation: Validation, walkers: Sequence[str]) -> str:
     return markdown_table(lines)
 
 
-def _summary(validation: Validation, walkers: Sequence[str]) -> str:
-    """Return a table of how many readings of each experiment pass."""
-    lines = [["experiment", "role", *walkers]]
-    for result in validation.results:
-        anchor = result.experiment.title.lower().replace(" ", "-").replace(",", "")
-        scores = (_share([reading.passes for reading in result.readings.get(name, ())]) for name in walkers)
-        lines.append([f"[{result.experiment.title}](#{anchor})", result.experiment.role, *scores])
-    return markdown_table(lines)
-
-
 def _share(passed: Sequence[bool]) -> str:
     """`3/7`, or a dash."""
     return f"{sum(passed)}/{len(passed)}" if passed else "-"
@@ -360,7 +350,8 @@ def _share(passed: Sequence[bool]) -> str:
 def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     experiment = result.experiment
     yield f"### {experiment.title}"
-    yield f"{experiment.about} Expected: {experiment.source}."
+    scores = ", ".join(f"{name} {_share([reading.passes for reading in result.readings.get(name, ())])}" for name in walkers)
+    yield f"**{scores}.** {experiment.about} Expected: {experiment.source}."
     if found := [row for row in rows(result) if experiment.role == NEW
                  or any(name in row.found and not row.found[name].passes for name in walkers)]:
         yield markdown_table([["", "expected", *walkers], *(
