@@ -1,11 +1,14 @@
 """The neighbour grid beside other libraries, and beside a plain grid in Numba: times in Markdown, and plots.
 
     python benchmarks/neighbours.py [--points N...] [--neighbours N...] [--shapes uniform clumped] [--rounds N] [--quick]
-                                    [--plots FOLDER]
+                                    [--libraries NAME...] [--plots FOLDER]
 
 Each library that is installed makes its structure and finds what is within a radius, in float64, on one thread. The libraries
 are interleaved: each round measures all of them once, and a factor is the median of the rounds' ratios. Peers are
 `pip install scipy scikit-learn vesin matscipy freud-analysis pykdtree numba-kdtree`; what is missing is left out.
+
+Each library runs in a child process of its own. The table says which of them crashed, needed more than 12 GB or took more than
+60 s for a call. They are left out of the rest of that case.
 
 2D points are unfavourable for libraries made for 3D (vesin, matscipy, freud): they search 27 cells instead of 9.
 """
@@ -15,9 +18,12 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -34,8 +40,8 @@ SIDE = 1000.0
 TASKS = "counts", "sum", "pairs", "neighbours"
 OWN, OWN_TWO, OWN_32, PLAIN = "crowd_demo.grid", "crowd_demo.grid, 2 threads", "crowd_demo.grid, float32", "plain Numba grid"
 OWNS = OWN, OWN_TWO, OWN_32
-VESIN_ENDS = 1_000_000  # so many points end it, and with it the process, with a floating point exception (0.6.2)
 WARMED_S, QUICK_S = 0.1, 3.0  # calls up to this are warmed up in each round; a call that takes longer is measured once
+LIMIT_S, LIMIT_BYTES = 60, 12 << 30
 Task = Callable[[], object]
 
 
@@ -272,7 +278,10 @@ def installed() -> Iterator[str]:
             print(f"{name} is left out: {error}")
 
 
-# --- measuring ---------------------------------------------------------------------------------------------------------
+# --- measuring: each library in a child process ------------------------------------------------------------------------
+
+Case = tuple[int, float, str]  # arguments of `points`
+
 
 def timed(call: Task) -> float:
     gc.disable()
@@ -283,33 +292,97 @@ def timed(call: Task) -> float:
     return taken
 
 
-def measured(found: Points, names: Sequence[str], rounds: int) -> dict[str, dict[str, list[float]]]:
-    """Return the seconds of each round, by task and library; the first call of each, which compiles, is left out."""
-    tasks = {name: LIBRARIES[name][1](found) for name in names if name != "vesin" or len(found.x) < VESIN_ENDS}
-    seconds: dict[str, dict[str, list[float]]] = {}
-    for task in TASKS:
-        calls = {name: made[task] for name, made in tasks.items() if task in made}
-        first = {name: min(timed(call), timed(call)) for name, call in calls.items()}
-        times = seconds[task] = {name: [first[name]] if first[name] > QUICK_S else [] for name in calls}
-        for _ in range(rounds):
-            for name, call in calls.items():
-                if first[name] <= WARMED_S:
+def serve(name: str, pipe: Connection) -> None:
+    """Answer each (case, task, warm) with the seconds of one call, None where the library lacks it, or what went wrong."""
+    with suppress(ImportError):  # not on Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    made: dict[Case, dict[str, Task]] = {}
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            case, task, warm = pipe.recv()
+            try:
+                if case not in made:
+                    made = {case: LIBRARIES[name][1](points(*case))}
+                call = made[case].get(task)
+                if call and warm:
                     call()  # whatever ran before has left caches of its own
-                if first[name] <= QUICK_S:
-                    times[name].append(timed(call))
+                pipe.send(call and timed(call))
+            except MemoryError:
+                pipe.send(f"over {LIMIT_BYTES >> 30} GB")
+
+
+class Library:
+    """A library in its child process, which is started again after a crash."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._child: Any = None
+
+    def ask(self, case: Case, task: str, warm: bool = False) -> float | str | None:
+        """Return the seconds of one call, None where the library lacks it, or what went wrong."""
+        if self._child is None:
+            self._pipe, theirs = multiprocessing.Pipe()
+            self._child = multiprocessing.get_context("spawn").Process(target=serve, args=(self._name, theirs), daemon=True)
+            self._child.start()
+            theirs.close()
+        try:
+            self._pipe.send((case, task, warm))
+            if self._pipe.poll(LIMIT_S):
+                answer: float | str | None = self._pipe.recv()
+                return answer
+            wrong = f"over {LIMIT_S} s"
+        except (EOFError, ConnectionError):
+            wrong = "crashed"
+        self._child.kill()
+        self._child.join()
+        self._child = None
+        return wrong
+
+
+def measured(case: Case, libraries: dict[str, Library], rounds: int) -> dict[str, dict[str, list[float] | str]]:
+    """Return the seconds of each round, or what went wrong, by task and library. First calls, which compile, are left out."""
+    seconds: dict[str, dict[str, list[float] | str]] = {}
+    left = dict(libraries)
+    for task in TASKS:
+        times = seconds[task] = {}
+        quick: dict[str, float] = {}
+
+        def note(name: str, answer: float | str | None, times: dict[str, Any] = times) -> None:
+            if isinstance(answer, str):
+                times[name] = answer
+                left.pop(name)
+            elif answer is not None:
+                times.setdefault(name, []).append(answer)
+
+        for name, library in list(left.items()):
+            first = library.ask(case, task)
+            answer = library.ask(case, task) if isinstance(first, float) else first
+            if isinstance(answer, float) and answer <= QUICK_S:
+                quick[name] = answer
+            else:
+                note(name, answer)
+        for _ in range(rounds):
+            for name in [name for name in quick if name in left]:
+                note(name, left[name].ask(case, task, quick[name] <= WARMED_S))
     return seconds
 
 
-def factor(times: dict[str, list[float]], name: str, by: str = OWN) -> float:
+def factor(times: dict[str, Any], name: str, by: str = OWN) -> float:
     """Return how many times as long a library takes: the median of the rounds' ratios."""
     return median(theirs / ours for theirs, ours in zip(times[name], times[by], strict=False))
 
 
-def print_table(seconds: dict[str, dict[str, list[float]]], names: Sequence[str]) -> None:
+def shown(times: dict[str, list[float] | str], name: str) -> str:
+    found = times.get(name, "")
+    return found if isinstance(found, str) else f"{1000 * median(found):.2f} ({factor(times, name):.1f})"
+
+
+def print_table(seconds: dict[str, dict[str, list[float] | str]], names: Sequence[str]) -> None:
     print("| ms (times as long) | " + " | ".join(TASKS) + " |\n|---|" + "---|" * len(TASKS))
     for name in names:
-        cells = [f"{1000 * median(times[name]):.2f} ({factor(times, name):.1f})" if name in (times := seconds[task]) else ""
-                 for task in TASKS]
+        cells = [shown(seconds[task], name) for task in TASKS]
         print(f"| {name} | " + " | ".join(cells) + " |")
     print()
 
@@ -346,22 +419,24 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", choices=("uniform", "clumped"), default=["uniform", "clumped"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="uniform points only, 12.5 neighbours, up to 100,000")
+    parser.add_argument("--libraries", nargs="+", default=[], help="only those whose names begin so; the grid is always there")
     parser.add_argument("--plots", type=Path, help="folder for pictures")
     args = parser.parse_args()
     if args.quick:
         args.points, args.neighbours, args.shapes = [n for n in args.points if n <= 100_000], [12.5], ["uniform"]
-    names = list(installed())
+    libraries = {name: Library(name) for name in installed()
+                 if not args.libraries or name.startswith((OWN, *args.libraries))}
     for shape in args.shapes:
         for neighbours in args.neighbours:
             series: dict[tuple[str, str], list[tuple[int, float]]] = {}
             for n in args.points:
-                case = points(n, neighbours, shape)
                 print(f"\n### {n:,} {shape} points, {neighbours:g} neighbours\n", flush=True)
-                seconds = measured(case, names, args.rounds)
-                print_table(seconds, names)
+                seconds = measured((n, neighbours, shape), libraries, args.rounds)
+                print_table(seconds, list(libraries))
                 for task, times in seconds.items():
                     for name, values in times.items():
-                        series.setdefault((name, task), []).append((n, median(values)))
+                        if isinstance(values, list):
+                            series.setdefault((name, task), []).append((n, median(values)))
             if args.plots:
                 args.plots.mkdir(parents=True, exist_ok=True)
                 plot(series, shape, neighbours, args.plots)

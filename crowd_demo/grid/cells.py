@@ -5,10 +5,9 @@ the order in which they were given. Cells are widened by what rounding can add t
 radius are never more than `reach` cells apart, whatever the size of a cell. A point outside belongs to the nearest
 cell of the border, which keeps that true.
 
-They are sorted by a counting sort with prefix sums: O(n + buckets), stable, parallel, without allocation. Each worker
-counts a contiguous share of the items in a histogram of its own; the prefix sum runs over (bucket, worker), so each worker
-knows where its first item of a bucket belongs, and the result is the same for any number of workers. The first pass,
-`count_share`, is a part of whatever kernel finds the keys: starting a kernel costs 30 us.
+They are sorted by a counting sort: O(n + buckets), stable, without allocation, the same for any number of workers. Each
+worker reads the buckets of all items, sixteen at a time, and sorts those that fall in its own share of the buckets.
+Shares are chosen by the last sort, so a crowd in one place is shared, too.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import formula
-from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.compute.simd import LANES, to_int
-from crowd_demo.compute.simd_memory import load, store
+from crowd_demo.compute.jit import device, kernel
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers, lane_of, lowest_set, set_lanes, to_int
+from crowd_demo.compute.simd_memory import has_compress, load, put_compressed, store
 
 MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start`, and as much for each worker
 ROUNDING = 2.0**-22  # of the world and the radius: more than the rounding error of a position or a distance
@@ -31,57 +30,100 @@ MIN_CELL = 1e-3  # side of the smallest cell of a simulation, in world units
 
 # --- the counting sort -----------------------------------------------------------------------------------------------
 
+BLOCK = 1024  # items that a worker takes at a time: they stay in the nearest cache
+
+
 class SortSpace(NamedTuple):
     key: Ints  # [n + 16]: bucket of each item, the input
     order: Ints  # [n + 16]: items by bucket
     start: Ints  # [buckets + 17]: where each bucket begins in `order`, the end, and room for a register to read
-    counts: Ints  # [workers, buckets + 1]: private histograms, then private write cursors
-    sums: Longs  # [workers, workers]: each worker's items in each worker's share of the buckets
+    share: Ints  # [workers + 1]: the first bucket of each worker, and the end
+    taken: Ints  # [workers, 2, BLOCK + 16]: buckets and items of a block, of one worker's share
 
 
 def sort_space(items: int, buckets: int, workers: int) -> SortSpace:
-    return SortSpace(np.zeros(items + 16, np.int32), np.zeros(items + 16, np.int32), np.zeros(buckets + 17, np.int32),
-                     np.zeros((workers, buckets + 1), np.int32), np.zeros((workers, workers), np.int64))
+    return SortSpace(*(np.zeros(size, np.int32) for size in (
+        items + 16, items + 16, buckets + 17, workers + 1, (workers, 2, BLOCK + 16))))
 
 
 @device
-def count_share(worker: int, workers: int, space: SortSpace, items: int, buckets: int) -> None:
-    """Count this worker's items by bucket, and by every worker's share of the buckets."""
-    mine, sums = space.counts[worker], space.sums[worker]
-    for bucket in range(buckets):
-        mine[bucket] = 0
-    for item in range(items * worker // workers, items * (worker + 1) // workers):
-        mine[np.uintp(space.key[item])] += 1
-    for share in range(workers):
-        total = 0
-        for bucket in range(buckets * share // workers, buckets * (share + 1) // workers):
-            total += mine[bucket]
-        sums[share] = total
+def share_buckets(workers: int, space: SortSpace, buckets: int) -> None:
+    """Choose the workers' shares: equal numbers of buckets and of items in them, at the last sort."""
+    work = buckets + space.start[buckets]
+    for share in range(workers + 1):
+        low, high = 0, buckets
+        while low < high:
+            middle = (low + high) >> 1
+            if middle + space.start[middle] < work * share // workers:
+                low = middle + 1
+            else:
+                high = middle
+        space.share[share] = low
 
 
-@kernel
-def place_buckets(worker: int, workers: int, space: SortSpace, buckets: int) -> None:
+@device
+def put_met(out: Ints, at: Int, met: Mask, values: Int) -> int:
+    """Write the values of the lanes that are met, one behind the other, from out[at] on; return how many."""
+    count = count_set(met)
+    if has_compress():
+        put_compressed(out, np.uintp(at), met, values)
+    elif count == LANES:
+        store(out, np.intp(at), values)
+    else:
+        bits, free = set_lanes(met), at
+        while bits != 0:
+            out[np.uintp(free)] = lane_of(values, lowest_set(bits))
+            free += 1
+            bits &= bits - 1
+    return count
+
+
+@device
+def take_items(space: SortSpace, taken: Ints, begin: int, items: int, first: int, end: int) -> tuple[int, int]:
+    """Take the items of a block whose bucket is in [first, end). Return how many, and how many have a lower one."""
+    found, lower = 0, 0
+    for item in range(begin, min(begin + BLOCK, items), LANES):
+        bucket, number = load(space.key, item), lane_numbers() + item
+        met = (bucket > first - 1) & (bucket < end) & (number < items)
+        put_met(taken[0], found, met, bucket)
+        found += put_met(taken[1], found, met, number)
+        lower += count_set((bucket < first) & (number < items))
+    return found, lower
+
+
+@device
+def sort_share(worker: int, space: SortSpace, items: int) -> tuple[int, int]:
+    """Sort the items of this worker's share of the buckets. Return (first, end) of them in the order.
+
+    start[bucket + 1] is first the number of items in the bucket, then where the next one goes.
+    """
+    first, end, start, taken = space.share[worker], space.share[worker + 1], space.start, space.taken[worker]
+    for bucket in range(first, end):
+        start[bucket + 1] = 0
     at = 0
-    for other in range(workers):
-        for earlier in range(worker):
-            at += space.sums[other, earlier]
-    for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
-        space.start[bucket] = at
-        for other in range(workers):
-            count = space.counts[other, bucket]
-            space.counts[other, bucket] = at
-            at += count
-    if worker == workers - 1:
-        space.start[buckets] = at
+    for begin in range(0, items, BLOCK):
+        found, lower = take_items(space, taken, begin, items, first, end)
+        at += lower
+        for k in range(np.uintp(found)):
+            start[np.uintp(taken[0, k]) + np.uintp(1)] += 1
+    own = at
+    for bucket in range(first, end):
+        count = start[bucket + 1]
+        start[bucket + 1] = at
+        at += count
+    for begin in range(0, items, BLOCK):
+        found, lower = take_items(space, taken, begin, items, first, end)
+        for k in range(np.uintp(found)):
+            place = np.uintp(taken[0, k]) + np.uintp(1)
+            space.order[np.uintp(start[place])] = taken[1, k]
+            start[place] += 1
+    return own, at
 
 
 @kernel
-def place_items(worker: int, workers: int, space: SortSpace, items: int) -> None:
-    cursor = space.counts[worker]
-    for item in range(items * worker // workers, items * (worker + 1) // workers):
-        bucket = np.uintp(space.key[item])
-        space.order[np.uintp(cursor[bucket])] = item
-        cursor[bucket] += 1
+def sort_items(worker: int, workers: int, space: SortSpace, items: int) -> None:
+    """Sort items by bucket, after a kernel that has found these and called `share_buckets`."""
+    sort_share(worker, space, items)
 
 
 @kernel
@@ -108,11 +150,6 @@ def sort_bucket(order: Ints, first: int, last: int, rank: Ints) -> None:
                 at -= gap
             order[at] = item
         gap //= 3
-
-
-def sort_launches(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Launch, ...]:
-    """Return the second and third pass."""
-    return launch(place_buckets, workers, space, buckets), launch(place_items, workers, space, items)
 
 
 # --- cells -----------------------------------------------------------------------------------------------------------
@@ -145,17 +182,15 @@ def cell_of(x: Float, y: Float, floor: Floor) -> Int:
 
 @kernel
 def find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
-    """Write the cell of every agent, and count the agents of each cell.
-
-    Sixteen at a time, which the compiler would not do by itself.
-    """
+    """Write the cell of every agent, sixteen at a time, which the compiler would not do by itself."""
+    if worker == 0:
+        share_buckets(workers, space, floor.columns * floor.rows)
     first, end = agents * worker // workers, agents * (worker + 1) // workers
     whole = end - (end - first) % LANES
     for slot in range(first, whole, LANES):
         store(space.key, slot, cell_of(load(x, slot), load(y, slot), floor))
     for slot in range(whole, end):
         space.key[slot] = cell_of(x[slot], y[slot], floor)
-    count_share(worker, workers, space, agents, floor.columns * floor.rows)
 
 
 def reach_of(distance: float, cell: float, width: float, height: float) -> int:
@@ -182,8 +217,6 @@ class CellIndex:
     begins.
     """
 
-    shared_from = 150_000  # items: one thread sorts fewer, as waking another takes longer
-
     def __init__(self, items: int, width: float, height: float, radius: float, cell: float, workers: int, *,
                  max_cells: int = MAX_CELLS, smallest: float = MIN_CELL, kind: type = np.float32,
                  corner: tuple[float, float] = (0.0, 0.0)) -> None:
@@ -195,11 +228,6 @@ class CellIndex:
         self.cells = self.columns * self.rows
         self.space: SortSpace = sort_space(items, self.cells, workers)
         self.order = self.space.order
-
-    def sorting(self, x: Floats, y: Floats, count: int) -> tuple[Launch, ...]:
-        workers = self.workers if count >= self.shared_from else 1
-        find = launch(find_cells, workers, x, y, count, self.floor, self.space)
-        return (find, *sort_launches(workers, self.space, count, self.cells))
 
     @property
     def start(self) -> Ints:

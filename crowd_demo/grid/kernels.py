@@ -19,9 +19,9 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Int, Ints, Longs, Mask, Reals, Values
 from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, lane_of, lowest_set, select, set_lanes, splat
-from crowd_demo.compute.simd_memory import Contiguous, gather, has_compress, load, put_compressed, take_block
-from crowd_demo.grid.cells import Cells, Floor, cell_of
+from crowd_demo.compute.simd import LANES, count_set, floor, lane_numbers, select, splat
+from crowd_demo.compute.simd_memory import Contiguous, gather, load, take_block
+from crowd_demo.grid.cells import Cells, Floor, SortSpace, cell_of, put_met, sort_share
 from crowd_demo.grid.rules import (
     PairRule,
     add_values,
@@ -39,7 +39,7 @@ ALL, LATER, ANY = range(3)  # which neighbours are listed: all others, those of 
 class Sides(NamedTuple):
     """How far points are moved at the sides of the world to meet those at the opposite one."""
 
-    width: Float
+    width: Float  # infinite where the world is not periodic
     height: Float
     images_x: int  # 1 where the world is periodic along x
     images_y: int
@@ -97,15 +97,25 @@ def cells_near(first: Int, last: Int, reach: int, image: int, cells: int) -> tup
 
 
 @kernel
-def take_column(worker: int, workers: int, order: Ints, count: int, column: Reals, out: Reals, lowest: Float,
-                highest: Float, inside: Longs) -> None:
-    """Copy this worker's share of a column in an order, and count values in a range: inside int64[workers, 8]."""
-    found = 0
+def take_column(worker: int, workers: int, order: Ints, count: int, column: Reals, out: Reals) -> None:
+    """Copy this worker's share of a column in an order."""
     for k in range(count * worker // workers, count * (worker + 1) // workers):
-        value = column[np.uintp(order[np.uintp(k)])]
-        out[np.uintp(k)] = value
-        found += (value >= lowest) & (value <= highest)
-    inside[worker, 0] = found
+        out[np.uintp(k)] = column[np.uintp(order[np.uintp(k)])]
+
+
+@kernel
+def sort_points(worker: int, workers: int, points: Indexed, space: SortSpace, x: Reals, y: Reals, count: int,
+                box: tuple[Float, Float, Float, Float], queue: Longs) -> None:
+    """Sort points by cell and copy them in that order. Set queue[1] if one is outside (left, top, right, bottom)."""
+    first, end = sort_share(worker, space, count)
+    left, top, right, bottom = box
+    outside = 0
+    for k in range(np.uintp(first), np.uintp(end)):
+        slot = np.uintp(space.order[k])
+        points.x[k], points.y[k] = x[slot], y[slot]
+        outside |= 1 - ((left <= x[slot]) & (x[slot] <= right) & (top <= y[slot]) & (y[slot] <= bottom))
+    if outside:
+        queue[1] = 1
 
 
 @device
@@ -139,11 +149,22 @@ def cell_at(points: Indexed, k: int) -> Int:
     return np.int64(points.key[np.uintp(points.cells.order[np.uintp(k)])])
 
 
+@device
+def values_at(points: Indexed, rule: PairRule, columns: Values, at: Int) -> int:
+    """Return how many values a rule returns, for one point or for sixteen; 0 for one that is not in a tuple."""
+    x, mine = gather(points.x, at), read_columns(columns, at)
+    return number_of_values(contribution(rule, x, x, mine, mine))
+
+
 @kernel
 def add_up_lanes(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Values, count: int, queue: Longs,
                  out: Reals) -> None:
-    """Write the sums of a rule for the chunks that this worker takes, sixteen points at a time."""
+    """Write the sums of a rule for the chunks that this worker takes, sixteen points at a time.
+
+    queue[1] gets the number of values that the rule returns; 0 for one that is not in a tuple.
+    """
     cells = points.cells
+    queue[1] = values_at(points, rule, columns, Contiguous(0))
     begin = take_block(queue, CHUNK)
     while begin < count:
         k, stop = begin, min(begin + CHUNK, count)
@@ -160,26 +181,13 @@ def add_up_lanes(worker: int, workers: int, points: Indexed, rule: PairRule, col
 def add_up_one_by_one(worker: int, workers: int, points: Indexed, rule: PairRule, columns: Values, count: int,
                       queue: Longs, out: Reals) -> None:
     """The same, one point at a time."""
+    queue[1] = values_at(points, rule, columns, 0)
     begin = take_block(queue, CHUNK)
     while begin < count:
         for k in range(begin, min(begin + CHUNK, count)):
             at = np.uintp(k)
             add_up(points, rule, columns, out, at, np.int64(points.cells.order[at]), np.int32(k), k, k, True)
         begin = take_block(queue, CHUNK)
-
-
-@device
-def put_met(out: Ints, at: Int, met: Mask, values: Int) -> int:
-    """Write the values of the lanes that are met, one behind the other, from out[at] on; return how many."""
-    if has_compress():
-        put_compressed(out, np.uintp(at), met, values)
-    else:
-        bits, free = set_lanes(met), at
-        while bits != 0:
-            out[np.uintp(free)] = lane_of(values, lowest_set(bits))
-            free += 1
-            bits &= bits - 1
-    return count_set(met)
 
 
 @kernel
@@ -230,12 +238,6 @@ def list_neighbours(worker: int, workers: int, points: Indexed, x: Reals, y: Rea
 
 
 @kernel
-def count_values(worker: int, workers: int, rule: PairRule, dx: Float, me: Values, found: Longs) -> None:
-    """Write how many values a rule returns; 0 for one that is not in a tuple."""
-    found[0] = number_of_values(contribution(rule, dx, dx, me, me))
-
-
-@kernel
 def wrap_column(worker: int, workers: int, column: Reals, count: int, begin: Float, side: Float, out: Reals) -> None:
     for k in range(count * worker // workers, count * (worker + 1) // workers):
         out[k] = wrapped(column[k], begin, side)
@@ -255,23 +257,24 @@ def nearer_image(value: Float, way: Float, side: Float) -> Float:
 
 @kernel
 def follow_points(worker: int, workers: int, points: Indexed, places: tuple[Reals, Reals, Reals, Reals], count: int,
-                  farthest_sq: Float, inside: Longs) -> None:
-    """Copy positions in cell order, and count points that have moved no farther than a distance since they were sorted.
+                  farthest_sq: Float, queue: Longs) -> None:
+    """Copy positions in cell order. Set queue[1] if a point has moved farther than a distance since they were sorted.
 
     `places` are x and y of the points now, and in cell order when they were sorted.
     """
-    sides, found = points.sides, 0
     x, y, built_x, built_y = places
+    far = 0
     for k in range(count * worker // workers, count * (worker + 1) // workers):
         slot = np.uintp(points.cells.order[k])
         new_x, new_y = x[slot], y[slot]
-        if sides.images_x:
-            new_x = nearer_image(new_x, new_x - built_x[k], sides.width)
-        if sides.images_y:
-            new_y = nearer_image(new_y, new_y - built_y[k], sides.height)
+        if points.sides.images_x:
+            new_x = nearer_image(new_x, new_x - built_x[k], points.sides.width)
+        if points.sides.images_y:
+            new_y = nearer_image(new_y, new_y - built_y[k], points.sides.height)
         points.x[k], points.y[k] = new_x, new_y
-        found += is_near(new_x - built_x[k], new_y - built_y[k], farthest_sq)
-    inside[worker, 0] = found
+        far |= 1 - is_near(new_x - built_x[k], new_y - built_y[k], farthest_sq)
+    if far:
+        queue[1] = 1
 
 
 @kernel
@@ -286,10 +289,7 @@ def take_nearest(worker: int, workers: int, points: Indexed, places: Reals, star
         for at in range(start[me], start[me + 1]):
             other = index[at]
             dx, dy = x[other] - x[me], y[other] - y[me]
-            if sides.images_x:
-                dx = nearer_image(dx, dx, sides.width)
-            if sides.images_y:
-                dy = nearer_image(dy, dy, sides.height)
+            dx, dy = nearer_image(dx, dx, sides.width), nearer_image(dy, dy, sides.height)
             square, place = dx * dx + dy * dy, wanted
             if square > points.radius_sq:
                 continue

@@ -12,8 +12,8 @@ from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, DTypeLike
 
 from crowd_demo.compute.arrays import Array, Ints, Longs, Reals, Values, with_room
-from crowd_demo.compute.jit import compile_launches, launch, max_threads, run, threading_layer
-from crowd_demo.grid.cells import MAX_CELLS, CellIndex
+from crowd_demo.compute.jit import max_threads, threading_layer
+from crowd_demo.grid.cells import MAX_CELLS, CellIndex, find_cells
 from crowd_demo.grid.kernels import (
     ALL,
     ANY,
@@ -23,9 +23,9 @@ from crowd_demo.grid.kernels import (
     Sides,
     add_up_lanes,
     add_up_one_by_one,
-    count_values,
     follow_points,
     list_neighbours,
+    sort_points,
     take_column,
     take_nearest,
     wrap_column,
@@ -37,8 +37,7 @@ POINTS_PER_THREAD = 4096  # fewer are not worth another thread
 MAX_THREADS = 64
 CELLS_PER_POINT = 2  # at most: empty cells cost time
 AXES = 0, 1
-Form = tuple[Function, int]  # the kernel of a rule, and how many values it returns
-_forms: dict[tuple[object, ...], Form] = {}  # by rule and types
+_forms: dict[tuple[object, ...], tuple[Function, int]] = {}  # kernel and number of values, by rule and types
 _lock = threading.RLock()  # of all grids, where Numba's threads only work for one thread at a time
 
 
@@ -84,7 +83,7 @@ class Grid:
                  f"two truth values, and joined sides longer than {shortest:g}", periodic)
         self._refuses, self._threads = outside == "refuse", max_threads() if threads == "auto" else int(threads)
         self._lock = _lock if threading_layer() == "workqueue" else threading.RLock()
-        self._queue, self._inside = np.zeros(1, np.int64), np.zeros((MAX_THREADS, 8), np.int64)
+        self._queue = np.zeros(2, np.int64)  # the next chunk, and what a kernel reports
         self._indices: dict[tuple[int, type], CellIndex] = {}
         self._memory: dict[tuple[object, type], Array] = {}
         self._fit(0, np.float32)
@@ -101,12 +100,12 @@ class Grid:
                 min(self._threads, 1 + (1 << level) // POINTS_PER_THREAD), kind=kind, corner=self._low.tolist(),
                 max_cells=min(MAX_CELLS, CELLS_PER_POINT << level), smallest=0.0)
         self._index = index = self._indices[level, kind]
-        sides = (Periodic if self._periodic.any() else Sides)(*self._sides.astype(kind), *map(int, self._periodic))
+        sides = (Periodic if self._periodic.any() else Sides)(
+            *np.where(self._periodic, self._sides, np.inf).astype(kind), *map(int, self._periodic))
         self._points = Indexed(self._room("x"), self._room("y"), kind(self.radius) * kind(self.radius), index.view(),
                                index.floor, sides, index.space.key)
-        finite = np.finfo(kind)
-        self._allowed = [(low, low + side) if self._refuses else (finite.min, finite.max)
-                         for low, side in zip(self._low.astype(kind), self._sides.astype(kind), strict=True)]
+        low, most = self._low.astype(kind), np.finfo(kind).max
+        self._box = (*low, *low + self._sides.astype(kind)) if self._refuses else (-most, -most, most, most)
 
     def update(self, x: Reals, y: Reals) -> bool:
         """Sort points by cell: x and y float32[n] or float64[n], of one type. Return whether they were sorted again.
@@ -123,11 +122,13 @@ class Grid:
                 return False
             self._fit(len(x), x.dtype.type)
             given, inside = (x, y), self._wrapped(x, y)
-            run(self._index.sorting(inside[0], inside[1], self.count))
-            for axis in AXES:
-                if self._take(inside[axis], (self._points.x, self._points.y)[axis], *self._allowed[axis]) < self.count:
-                    self.count = 0
-                    _refuse("xy"[axis], given[axis], *self._allowed[axis])
+            space = self._index.space
+            find_cells(self._index.workers, inside[0], inside[1], self.count, self._index.floor, space)
+            self._share(sort_points, self._points, space, inside[0], inside[1], self.count, self._box, self._queue)
+            if self._queue[1]:
+                self.count = 0
+                for axis, column in (*enumerate(given), *enumerate(inside)):
+                    _refuse("xy"[axis], column, *self._box[axis::2])
             if self.skin:
                 for axis in AXES:
                     self._room(("sorted", axis))[:] = (self._points.x, self._points.y)[axis]
@@ -170,22 +171,22 @@ class Grid:
     def query(self, points: ArrayLike) -> tuple[Longs, Ints]:
         """Return the points within the radius of any places, float[m, 2], as (start, index) like `neighbours`.
 
-        Raises ValueError for a wrong shape, and for the first place that is not finite.
+        O(points near each). Raises ValueError for a wrong shape, and for the first place that is not finite.
         """
         with self._lock:
             places: Reals = np.asarray(points, self.kind)
             _require(places.ndim == 2 and places.shape[1] == 2, "points", "float[m, 2]", places.shape)
             columns = [np.ascontiguousarray(places[:, axis]) for axis in AXES]
             for axis in AXES:
-                if not np.isfinite(columns[axis]).all():
-                    _refuse(f"points[:, {axis}]", columns[axis], -np.inf, np.inf)
+                _refuse(f"points[:, {axis}]", columns[axis], -np.inf, np.inf)
             x, y = self._wrapped(*columns)
             return self._list(ANY, self._points, x, y, np.arange(len(places), dtype=np.int32))[:2]
 
     def nearest(self, k: int) -> tuple[Ints, Reals]:
         """Return the k nearest others within the radius of each point, nearest first, ties by index: (index, distance).
 
-        index int32[n, k], distance of the type of the coordinates; -1 and inf where there are fewer.
+        index int32[n, k], distance of the type of the coordinates; -1 and inf where there are fewer. O(k points near
+        each).
         """
         with self._lock:
             _require(isinstance(k, int | np.integer) and k >= 0, "k", "a whole number from 0 on", k)
@@ -230,11 +231,6 @@ class Grid:
                 wrap_column(1, columns[axis], len(columns[axis]), low, side, found[axis])
         return found
 
-    def _take(self, column: Array, out: Array, low: object, high: object) -> int:
-        """Copy a column in the order of cells. Return how many values are in a range."""
-        take_column(self._index.workers, self._index.order, self.count, column, out, low, high, self._inside)
-        return int(self._inside[:self._index.workers, 0].sum())
-
     def _taken(self, number: int, column: ArrayLike) -> Array | np.generic:
         """Return a column of `sum` in the order of cells, or a number."""
         if np.ndim(column) == 0:
@@ -244,33 +240,30 @@ class Grid:
         _require(fits, f"column {number}", f"float32, float64 or int32 [{self.count}], or a number",
                  f"{values.dtype}{list(values.shape)}")
         out = self._room(number + 2, np.int32 if values.dtype == np.int32 else None)
-        self._take(values, out, *np.zeros(2, values.dtype))
+        take_column(self._index.workers, self._index.order, self.count, values, out)
         return out
 
     # --- kernels -----------------------------------------------------------------------------------------------------
 
     def _share(self, kernel: Function, *args: object) -> None:
-        """Run a kernel whose workers take their points from the queue."""
-        self._queue[0] = 0
+        """Run a kernel whose workers take their points from the queue, or report by it."""
+        self._queue[:] = 0
         kernel(self._index.workers, *args)
 
-    def _form(self, function: Function, columns: Values, dtype: np.dtype[np.generic]) -> Form:
+    def _form(self, function: Function, columns: Values, dtype: np.dtype[np.generic]) -> tuple[Function, int]:
         """Return the kernel of a rule, in lanes if it can be compiled for them, and how many values it returns."""
         rule = rule_of(function)
         key = type(rule), self.kind, type(self._points.sides), dtype, *(each.dtype for each in columns)
         if key not in _forms:
-            found, me = np.zeros(1, np.int64), tuple(each.dtype.type(0) for each in columns)
-            try:
-                count_values(1, rule, self.kind(0), me, found)
-                args = self._points, rule, columns, 0, self._queue, np.empty((1, 0), dtype)
+            for kernel in (add_up_lanes, add_up_one_by_one):
                 try:
-                    compile_launches([launch(add_up_lanes, 1, *args)])
-                    _forms[key] = add_up_lanes, int(found[0])
-                except NumbaError:
-                    compile_launches([launch(add_up_one_by_one, 1, *args)])
-                    _forms[key] = add_up_one_by_one, int(found[0])
-            except NumbaError as error:
-                raise ValueError(f"rule: Numba cannot compile {type(rule).__name__}: {error}") from error
+                    kernel(1, self._points, rule, columns, 0, self._queue, np.empty((1, 0), dtype))
+                    _forms[key] = kernel, int(self._queue[1])
+                    break
+                except NumbaError as error:
+                    reason = error
+            else:
+                raise ValueError(f"rule: Numba cannot compile {type(rule).__name__}: {reason}") from reason
         return _forms[key]
 
     def _listed(self, which: int) -> tuple[Longs, Ints, Ints]:
@@ -299,11 +292,10 @@ class Grid:
 
     def _follow(self, x: Reals, y: Reals) -> bool:
         """Take new positions in the old order. Return whether none is more than half the skin from where it was sorted."""
-        half = self.kind(self.skin / 2)
-        new_x, new_y = self._wrapped(x, y)
-        places = new_x, new_y, self._room(("sorted", 0)), self._room(("sorted", 1))
-        follow_points(self._index.workers, self._points, places, self.count, half * half, self._inside)
-        return int(self._inside[:self._index.workers, 0].sum()) == self.count
+        places = *self._wrapped(x, y), *(self._room(("sorted", axis)) for axis in AXES)
+        farthest_sq = self.kind(self.skin / 2) ** 2
+        self._share(follow_points, self._points, places, self.count, farthest_sq, self._queue)
+        return not self._queue[1]
 
 
 def _require(fits: object, name: str, what: str, value: object) -> None:
@@ -312,8 +304,8 @@ def _require(fits: object, name: str, what: str, value: object) -> None:
 
 
 def _number(name: str, value: float) -> float:
-    fits = isinstance(value, int | float | np.number) and 0 < value < math.inf
-    _require(fits, name, "a finite number above 0", value)
+    _require(isinstance(value, int | float | np.number) and 0 < value < math.inf, name,
+             "a finite number above 0", value)
     return float(value)
 
 
@@ -326,7 +318,7 @@ def _column(name: str, values: Reals) -> Reals:
 
 
 def _refuse(name: str, column: Reals, low: float, high: float) -> None:
-    """Raise ValueError for the first element that is not finite, or not in a range."""
-    at = int(np.argmin(np.isfinite(column) & (column >= low) & (column <= high)))
-    must = f"from {low:g} to {high:g}" if np.isfinite(column[at]) else "finite"
-    raise ValueError(f"{name}[{at}]: must be {must}, not {column[at]:g}")
+    """Raise ValueError for the first element that is not finite, or not in a range, if there is one."""
+    if len(wrong := np.flatnonzero(~(np.isfinite(column) & (column >= low) & (column <= high)))):
+        must = f"from {low:g} to {high:g}" if np.isfinite(column[wrong[0]]) else "finite"
+        raise ValueError(f"{name}[{wrong[0]}]: must be {must}, not {column[wrong[0]]:g}")

@@ -18,45 +18,27 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from llvmlite import ir
 from numba import TypingError, types
-from numba.extending import NativeValue, intrinsic, models, overload, register_model, typeof_impl, unbox
+from numba.extending import intrinsic
 
 from crowd_demo.compute import llvm
 from crowd_demo.compute.arrays import Float, Values
-from crowd_demo.compute.dispatch import formula
+from crowd_demo.compute.dispatch import formula, generic, implements
 from crowd_demo.compute.llvm import unpack_tuple
-from crowd_demo.compute.numba_plain import IN_KERNELS
 from crowd_demo.compute.simd import Lanes, lanes_of, mask, widened
 from crowd_demo.compute.simd_memory import is_many, put_scattered, read_at
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_functions: dict[str, Callable[..., object]] = {}  # by the names of their rules
 _rules: dict[Callable[..., object], PairRule] = {}
 
 
 class PairRule(NamedTuple):
-    """A rule as an argument of a kernel. Each has a class of its own, by which Numba finds its type at once."""
+    """A rule as an argument of a kernel: nothing but its class, which each has of its own."""
 
 
-class RuleType(types.Type):
-    """The type of one rule; there is nothing in its value."""
-
-    def __init__(self, rule: str) -> None:
-        super().__init__(f"rule({rule})")
-        self.rule = rule
-
-
-register_model(RuleType)(models.OpaqueModel)
-
-
-@typeof_impl.register(PairRule)
-def _type_of(rule: PairRule, context: object) -> RuleType:
-    return RuleType(type(rule).__name__)
-
-
-@unbox(RuleType)
-def _nothing(kind: RuleType, value: object, c: Any) -> NativeValue:
-    return NativeValue(c.context.get_dummy_value())
+@generic
+def contribution(rule: PairRule, dx: Float, dy: Float, me: Values, other: Values) -> Float:
+    """Return what the rule makes of a pair."""
 
 
 def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
@@ -71,8 +53,17 @@ def pair_rule(function: Callable[P, R]) -> Callable[P, R]:
     """
     formula(function)
     name = name_of(function)
-    _rules[function], _functions[name] = type(name, (PairRule,), {})(), function
+    kind = __getattr__(name)
+    implements(contribution, kind)(lambda rule, dx, dy, me, other: function(dx, dy, me, other))  # type: ignore[call-arg]
+    _rules[function] = kind()
     return function
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class of a rule, which what is kept on disk refers to; the rule itself may be in another program."""
+    if "-" not in name:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, type(name, (PairRule,), {}))
 
 
 def rule_of(function: Callable[..., object]) -> PairRule:
@@ -85,12 +76,15 @@ def rule_of(function: Callable[..., object]) -> PairRule:
 def name_of(function: Callable[..., object]) -> str:
     """Return a name for a function and all that its code depends on, the same in all processes."""
     content = repr(_content(function, []))
-    return f"{function.__qualname__}-{hashlib.blake2b(content.encode(), digest_size=12).hexdigest()}"
+    return f"{function.__name__}-{hashlib.blake2b(content.encode(), digest_size=12).hexdigest()}"
 
 
 def _content(value: object, met: list[object]) -> object:
     """What code that names a value depends on."""
     value = getattr(value, "py_func", value)
+    module, name = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", None)
+    if name and module.startswith("crowd_demo."):  # kernels are kept by the content of this package
+        return module, name
     if isinstance(value, FunctionType):
         if value in met:
             return met.index(value)
@@ -105,16 +99,6 @@ def _content(value: object, met: list[object]) -> object:
     if isinstance(value, ModuleType | type):
         return value.__name__
     return (type(value).__name__, repr(value)) if isinstance(value, int | float | str | None) else uuid.uuid4().hex
-
-
-def contribution(rule: PairRule, dx: Float, dy: Float, me: Values, other: Values) -> Float:
-    """Return what the rule makes of a pair."""
-
-
-@overload(contribution, jit_options={**IN_KERNELS, "forceinline": True}, strict=False)
-def _contribution(rule: Any, dx: Any, dy: Any, me: Any, other: Any) -> Callable[..., object]:
-    function = _functions[rule.rule]
-    return lambda rule, dx, dy, me, other: function(dx, dy, me, other)
 
 
 # --- columns, and sums of what a rule returns ------------------------------------------------------------------------
@@ -160,8 +144,7 @@ def _term(c, b: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type
         one, zero = (widened(c, b, ir.Constant(ir.IntType(64), number), types.int64, kind) for number in (1, 0))
         return b.select(value, one, zero)
     if isinstance(own, Lanes) and own != kind:
-        convert = b.fpext if is_fraction(own) else b.sitofp
-        return convert(value, kind.llvm)
+        return (b.fpext if is_fraction(own) else b.sitofp)(value, kind.llvm)
     return widened(c, b, value, own, kind)
 
 

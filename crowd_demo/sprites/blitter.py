@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Array, Int, Ints, Longs, Words
 from crowd_demo.compute.jit import device, kernel, max_threads
+from crowd_demo.compute.simd import first_at
 from crowd_demo.sprites.pixels import (
     ALPHA,
     HALF_ROW,
@@ -28,16 +29,15 @@ from crowd_demo.sprites.pixels import (
     argb,
     frame_of,
     over_half_row,
-    over_half_row_tinted,
     over_pixel,
     over_row,
-    over_row_tinted,
     prefetch,
     tinted_pixel,
 )
 
 SLICES_PER_WORKER = 4  # so that the workers also share a crowd that stands in one part of the screen
 AHEAD, MAX_LINES = 8, 24  # cache lines are fetched for the sprite after the next seven: not all fit the nearest cache
+MAX_THREADS = 64
 PIXELS_PER_THREAD = 1 << 17  # fewer are not worth another thread
 FAR = 1 << 29  # pixels: farther away nothing is drawn, and sums of positions fit 32 bits
 Width = TypeVar("Width", int, Ints)
@@ -70,19 +70,6 @@ def padded(width: Width) -> Width:
 
 
 @device
-def first_at(tops: Ints, value: int) -> int:
-    """The first k with tops[k] >= value, in ascending tops."""
-    low, high = 0, tops.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if tops[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@device
 def _draw_rows(target: Words, pitch: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
                columns: int, tint: Int) -> None:
     """Draw `rows` rows of a sprite, the first from source[start], at (x, y); all of it lies on the screen."""
@@ -91,9 +78,9 @@ def _draw_rows(target: Words, pitch: int, x: int, y: int, rows: int, source: Wor
         for _ in range(rows):
             if tint != np.uint32(NO_TINT):
                 if narrow:
-                    over_half_row_tinted(target, at, source, there, tint)
+                    over_half_row(target, at, source, there, tint)
                 else:
-                    over_row_tinted(target, at, source, there, tint)
+                    over_row(target, at, source, there, tint)
             elif narrow:
                 over_half_row(target, at, source, there)
             else:
@@ -164,8 +151,8 @@ class SpriteSheet:
         if rectangles.shape == (2,) and (rectangles > 0).all():
             columns, rows = rectangles.tolist()
             wide, high = surface.get_width() // columns, surface.get_height() // rows
-            corners = [(column * wide, row * high) for row in range(rows) for column in range(columns)]
-            rectangles = np.array([(*corner, wide, high) for corner in corners], np.int32)
+            rectangles = np.array([(column * wide, row * high, wide, high)
+                                   for row in range(rows) for column in range(columns)])
         if rectangles.ndim != 2 or rectangles.shape[1] != 4 or not len(rectangles):
             raise ValueError(f"frames: must be (columns, rows) or [(left, top, width, height), ...], not {frames!r:.60}")
         self.count = len(rectangles)
@@ -211,9 +198,10 @@ def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: Array
     if left.shape != top.shape or sprite.shape != left.shape or sprite.dtype.kind not in "iu":
         raise ValueError(f"y and frame: must be [{len(left)}] like x, frame whole numbers, not {top.shape} and "
                          f"{sprite.dtype}{sprite.shape}")
-    if len(wrong := np.flatnonzero((sprite < 0) | (sprite >= sheet.count))):
-        raise ValueError(f"frame[{wrong[0]}]: must be from 0 to {sheet.count - 1}, not {sprite[wrong[0]]}")
-    listed = slice(None) if order is None else np.asarray(order)
+    sprite = _indices("frame", sprite, sheet.count)
+    if threads != "auto" and not (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS):
+        raise ValueError(f"threads: must be 'auto' or a whole number from 1 to {MAX_THREADS}, not {threads!r:.60}")
+    listed = slice(None) if order is None else _indices("order", order, len(left))
     sprite, left, top = (np.ascontiguousarray(each[listed], np.int32) for each in (sprite, left, top))
     draws = DrawList(sprite, left, top, np.full(len(left), NO_TINT, np.uint32))
     if clip.width and clip.height:
@@ -224,6 +212,16 @@ def blit_many(screen: pygame.Surface, sheet: SpriteSheet, x: ArrayLike, y: Array
         pitch = view.strides[0] // 4  # pixels, with those of the screen beside the clipping rectangle
         rows = np.lib.stride_tricks.as_strided(view, (view.shape[0], pitch), view.strides)
         draw_sprites(workers, rows, clip.width, pixels, draws, ordered)
+
+
+def _indices(name: str, values: ArrayLike, count: int) -> Array:
+    """Return whole numbers[n]. Raises ValueError for the first that is not from 0 to count - 1."""
+    numbers: Array = np.asarray(values)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise ValueError(f"{name}: must be whole numbers[n], not {numbers.dtype}{list(numbers.shape)}")
+    if len(wrong := np.flatnonzero((numbers < 0) | (numbers >= count))):
+        raise ValueError(f"{name}[{wrong[0]}]: must be from 0 to {count - 1}, not {numbers[wrong[0]]}")
+    return numbers
 
 
 def _whole(name: str, values: ArrayLike, corner: int) -> Ints:

@@ -73,41 +73,32 @@ def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
     llvm.store(b, b.sub(b.add(under, above), lost), where, align=4)
 
 
+def _tinted(b: ir.IRBuilder, pixels: ir.Value, tint: ir.Value) -> ir.Value:
+    def wide(value: ir.Value) -> ir.Value:
+        return b.zext(b.bitcast(value, bytes_), shorts)
+
+    count = pixels.type.count
+    bytes_, shorts = (ir.VectorType(ir.IntType(bits), 4 * count) for bits in (8, 16))
+    product = b.mul(wide(pixels), b.add(wide(llvm.repeat(b, tint, count)), ir.Constant(shorts, [1] * 4 * count)))
+    return b.bitcast(b.trunc(b.lshr(product, ir.Constant(shorts, [8] * 4 * count)), bytes_), pixels.type)
+
+
 def _drawn(count: int, put: Callable[[ir.IRBuilder, ir.Value, ir.Value], None]) -> Callable[..., None]:
     @_intrinsic
-    def draw(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
+    def draw(context: Any, target: Any, at: Any, source: Any, start: Any, tint: Any = None) -> Any:
         def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
             pixels = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, launch, args, 2), align=4)
-            put(b, element_at(context, b, launch, args), pixels)
+            put(b, element_at(context, b, launch, args), _tinted(b, pixels, args[4]) if tint else pixels)
             return context.get_dummy_value()
-        return types.void(target, types.uintp, source, types.uintp), code
+        return types.void(target, types.uintp, source, types.uintp, types.uint32 if tint else types.none), code
     return draw
-
-
-def _over_tinted(count: int) -> Callable[..., None]:
-    @_intrinsic
-    def over(context: Any, target: Any, at: Any, source: Any, start: Any, tint: Any) -> Any:
-        def code(context: Any, b: Any, launch: Any, args: Any) -> Any:
-            def wide(pixels: Any) -> Any:
-                return b.zext(b.bitcast(pixels, bytes_), shorts)
-
-            bytes_, shorts = (ir.VectorType(ir.IntType(bits), 4 * count) for bits in (8, 16))
-            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, launch, args, 2), align=4)
-            tints = llvm.repeat(b, args[4], count)
-            product = b.mul(wide(above), b.add(wide(tints), ir.Constant(shorts, [1] * 4 * count)))
-            tinted = b.trunc(b.lshr(product, ir.Constant(shorts, [8] * 4 * count)), bytes_)
-            _blend(b, element_at(context, b, launch, args), b.bitcast(tinted, above.type))
-            return context.get_dummy_value()
-        return types.void(target, types.uintp, source, types.uintp, types.uint32), code
-    return over
 
 
 # target[at:at + 16] = source[start:start + 16], and the same for eight; flat arrays of uint32
 copy_row, copy_half_row = _drawn(ROW, _replace), _drawn(HALF_ROW, _replace)
-# target[at:at + 16] = source[start:start + 16] over target, and the same for eight; flat arrays of uint32
+# target[at:at + 16] = source[start:start + 16] over target, and the same for eight; flat arrays of uint32. With a tint
+# each channel of the source is multiplied by that of the tint: `channel * (tint + 1) >> 8`
 over_row, over_half_row = _drawn(ROW, _blend), _drawn(HALF_ROW, _blend)
-# the same with each channel of the source times that of a tint: `channel * (tint + 1) >> 8`
-over_row_tinted, over_half_row_tinted = _over_tinted(ROW), _over_tinted(HALF_ROW)
 
 
 @_intrinsic
@@ -123,7 +114,7 @@ def prefetch(context: Any, source: Any, at: Any) -> Any:
 
 
 def tinted(pixel: Int, tint: Int) -> Int:
-    """Return one pixel, or an array of them, each channel times that of `tint` as in `over_row_tinted`."""
+    """Return one pixel, or an array of them, each channel times that of `tint` as in `over_row`."""
     out = np.uint32(0)
     for shift in range(0, 32, 8):
         factor = (tint >> np.uint32(shift) & np.uint32(255)) + np.uint32(1)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import subprocess
 import sys
 import threading
 import tracemalloc
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -19,11 +22,20 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import crowd_demo.grid
-from crowd_demo.grid import Grid, pair_rule, root, select
-from crowd_demo.grid.rules import name_of
+from crowd_demo.grid import Grid, neighbour_grid, pair_rule, root, rules, select
+from crowd_demo.grid.rules import name_of, rule_of
 
 RADIUS, SIDE = 10.0, (80.0, 50.0)
 STEPS = 4  # parts of the radius: many points share a place, a border of cells, or a distance of exactly the radius
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_points_for_many_threads() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbour_grid, "POINTS_PER_THREAD", 1)
+        for kind, around in product((np.float32, np.float64), (False, True)):  # compiled before examples are drawn
+            Grid(RADIUS, ((0, 0), SIDE), periodic=(around, around)).update(*np.zeros((2, 1), kind))
+        yield
 
 
 class Case(NamedTuple):
@@ -52,9 +64,10 @@ def cases(draw: st.DrawFn, periodic: bool | None = None) -> Case:
     elif low:
         points = rng.uniform(low, high, (2, n))
     x, y = points.astype(kind)
-    grid = Grid(RADIUS, ((0, 0), SIDE), threads=draw(st.integers(1, 3)), periodic=sides,
+    grid = Grid(RADIUS, ((0, 0), SIDE), threads=draw(st.integers(1, 16)), periodic=sides,
                 cell_size=draw(st.sampled_from(["auto", 2.5, 3.3, 5.0, 10.0, 17.0, 200.0])))
-    grid.update(x, y)
+    for places in (rng.uniform(0, 50, (2, n)).astype(kind), (x, y)):  # each sort shares the next one among the threads
+        grid.update(*places)
     return Case(x, y, grid, sides)
 
 
@@ -240,11 +253,11 @@ def test_with_a_skin_lists_hold_all_neighbours_until_a_point_has_moved_half_of_i
 BOUNDS = (0, 0), (100, 60)
 RULE = """
 import sys
-from crowd_demo.grid import pair_rule
+from crowd_demo.grid import pair_rule, root, select
 from crowd_demo.grid.rules import name_of
 FACTOR = {factor}
 @pair_rule
-def half(dx): return dx * FACTOR
+def half(dx): return select(dx > 1, root(dx) * FACTOR, 0)
 @pair_rule
 def rule(dx, dy, me, other): return half(dx)
 print(name_of(rule))
@@ -433,6 +446,12 @@ def test_importing_it_imports_no_pygame_and_changes_nothing_in_numba() -> None:
     assert run(UNCHANGED) == "False"
 
 
+def test_the_public_names() -> None:
+    assert crowd_demo.grid.__all__ == ["Grid", "pair_rule", "root", "select"]
+    assert all(getattr(crowd_demo.grid, name).__doc__ for name in crowd_demo.grid.__all__)
+    assert all(value.__doc__ for name, value in vars(Grid).items() if name[0] != "_")
+
+
 # --- rules -------------------------------------------------------------------------------------------------------------
 
 @pair_rule
@@ -484,3 +503,9 @@ def test_the_name_of_a_rule_follows_all_that_it_depends_on(tmp_path: Path) -> No
 
     assert name(2) == name(2) != name(3)
     assert name_of(push) != name_of(nested)
+
+
+def test_what_is_kept_for_a_rule_can_be_read_by_other_programs() -> None:
+    kept = pickle.dumps(numba.typeof(rule_of(push)))
+    assert run(f"import pickle, crowd_demo.grid; print(pickle.loads({kept!r}))") == str(numba.typeof(rule_of(push)))
+    assert not hasattr(rules, "other")

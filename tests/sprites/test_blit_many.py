@@ -95,6 +95,11 @@ SHEET = picture(0)
     ({"frame": [-1, 0]}, "frame[0]: must be from 0 to 7, not -1"),
     ({"frame": [0.5, 0]}, "y and frame: must be [2] like x, frame whole numbers, not (2,) and float64(2,)"),
     ({"x": [1.0]}, "y and frame: must be [1] like x, frame whole numbers, not (2,) and int64()"),
+    ({"order": [1, 2]}, "order[1]: must be from 0 to 1, not 2"),
+    ({"order": [0.5]}, "order: must be whole numbers[n], not float64[1]"),
+    ({"threads": 0}, "threads: must be 'auto' or a whole number from 1 to 64, not 0"),
+    ({"threads": -1}, "threads: must be 'auto' or a whole number from 1 to 64, not -1"),
+    ({"threads": 2.0}, "threads: must be 'auto' or a whole number from 1 to 64, not 2.0"),
     ({"screen": pygame.Surface((9, 9), 0, 24)}, "screen: must have 32 bits per pixel, alpha or nothing in the highest byte"),
 ])
 def test_mistakes_are_named(values: dict[str, Any], said: str) -> None:

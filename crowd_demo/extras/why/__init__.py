@@ -152,8 +152,7 @@ def _touched(of: SimpleNamespace) -> Traffic:
 TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of its arguments and what `work_of` adds
     **dict.fromkeys(("find_cells", "find_z_cells"), lambda of: ([(of.every_slot, AT, of.count)], 0, of.count)),
     "link_cells": lambda of: ([(of.every_slot, AT, of.count)], 0, of.count + len(of.lists.head)),
-    "place_buckets": lambda of: ([], 0, of.buckets + 1),
-    "place_items": lambda of: ([], of.count, of.count),
+    "sort_items": lambda of: ([], of.count, of.count + of.space.share[-1] + 1),
     "sort_buckets": _sorted_within_cells,
     "load_agents": lambda of: ([(of.every_slot, AT, of.count)], 0, 3 * of.count),
     "cut_subtrees": _cut, "bound_nodes": _bounded,

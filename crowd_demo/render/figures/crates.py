@@ -22,13 +22,14 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Words
 from crowd_demo.compute.dispatch import formula
 from crowd_demo.compute.jit import Launch, device, kernel, launch
+from crowd_demo.compute.simd import first_at
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.drawing import MARGIN_PX, FrameInput, Moving, ReusedColumns, Shades, drawn, hash_id, pixel
 from crowd_demo.render.figures.sprites import Manifest, next_missing
 from crowd_demo.render.inks import RGB, channels_of, packed
 from crowd_demo.sim.behaviours.crates import CrateColumns
-from crowd_demo.sprites.blitter import SLICES_PER_WORKER, first_at
+from crowd_demo.sprites.blitter import SLICES_PER_WORKER
 from crowd_demo.sprites.pixels import Frame, frame_of
 
 Part = tuple[int, int, int, int, int]  # left, top, right and bottom from the corner of the square, and which ink

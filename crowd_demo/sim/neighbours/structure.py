@@ -23,7 +23,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Launch, device, launch, run
-from crowd_demo.grid.cells import CellIndex, Cells, reach_of, sort_buckets
+from crowd_demo.compute.simd import first_at
+from crowd_demo.grid.cells import CellIndex, Cells, find_cells, reach_of, sort_buckets, sort_items
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.state import Columns
@@ -63,18 +64,8 @@ def runs_of(order: Ints, groups: int) -> Runs:
 
 @device
 def holder_of(k: int, start: Ints, groups: int) -> int:
-    """Return the group that holds order[k], the last one that starts there or before; k is below start[groups].
-
-    By bisection: `np.searchsorted` takes half a second to compile.
-    """
-    low, high = 0, groups
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if start[middle] <= k:
-            low = middle
-        else:
-            high = middle
-    return low
+    """Return the group that holds order[k], the last one that starts there or before; k is below start[groups]."""
+    return first_at(start[1:groups], k + 1)
 
 
 @device
@@ -95,8 +86,6 @@ def add_run(runs: Runs, group: int, first: int, last: int) -> None:
 class AgentGrid(CellIndex):
     """The agents in cells over a world of `width` x `height` units. `cell` is a side, or 0 to fit the radius."""
 
-    shared_from = 0  # the workers are awake, and only as many as are worth it
-
     def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float,
                  workers: int) -> None:
         super().__init__(agents.capacity, width, height, radius, cell, workers)
@@ -108,7 +97,9 @@ class AgentGrid(CellIndex):
     def launches(self) -> tuple[Launch, ...]:
         columns = self.agents.columns
         ranks = (launch(sort_buckets, self.workers, self.space, self.cells, columns.id),) if self.by_id else ()
-        return (*self.sorting(columns.x, columns.y, self.agents.count), *ranks)
+        count, space = self.agents.count, self.space
+        return (launch(find_cells, self.workers, columns.x, columns.y, count, self.floor, space),
+                launch(sort_items, self.workers, space, count), *ranks)
 
     def built(self) -> None:
         """Call after the kernels of `launches` have run."""

@@ -29,7 +29,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs
 from crowd_demo.compute.jit import Launch, device, kernel, launch
-from crowd_demo.grid.cells import Floor, SortSpace, count_share, fitted, sort_launches, sort_space
+from crowd_demo.grid.cells import Floor, SortSpace, fitted, share_buckets, sort_items, sort_space
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, count_due
 from crowd_demo.sim.neighbours.structure import Domain, Runs, Structure, add_run, runs_of
 
@@ -101,12 +101,13 @@ def cell_place(curve: int, number: int, bits: int) -> tuple[int, int]:
 @kernel
 def find_z_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace,
                  cells: int) -> None:
-    """Write the Morton number of the cell of every agent, and count the agents of each cell."""
+    """Write the Morton number of the cell of every agent."""
+    if worker == 0:
+        share_buckets(workers, space, cells)
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         column = min(int(x[slot] * floor.inv_cell), floor.columns - 1)
         row = min(int(y[slot] * floor.inv_cell), floor.rows - 1)
         space.key[slot] = morton(column, row)
-    count_share(worker, workers, space, agents, cells)
 
 
 @kernel
@@ -185,7 +186,7 @@ class ZGrid(Structure):
         agents, workers = self.domain.agents, self.domain.workers
         columns, count = agents.columns, agents.count
         find = launch(find_z_cells, workers, columns.x, columns.y, count, self.floor, self.space, self.cells)
-        return (find, *sort_launches(workers, self.space, count, self.cells))
+        return find, launch(sort_items, workers, self.space, count)
 
     def built(self) -> None:
         super().built()

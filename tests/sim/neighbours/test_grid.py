@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.grid.cells import count_share, fitted, sort_launches, sort_space
+from crowd_demo.grid.cells import fitted, share_buckets, sort_items, sort_space
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.metrics.avoidance_error import ages, stagger_error
 from crowd_demo.sim.neighbours.structure import AgentGrid
@@ -65,7 +65,7 @@ def test_cells_are_never_smaller_than_memory_allows() -> None:
 
 @pytest.mark.quick
 @settings(max_examples=30, deadline=None)
-@given(n=st.integers(0, 120), cell=st.sampled_from([0, 7.5, 33, 1000]), seed=st.integers(0, 99), workers=st.integers(1, 3))
+@given(n=st.integers(0, 120), cell=st.sampled_from([0, 7.5, 33, 1000]), seed=st.integers(0, 99), workers=st.integers(1, 16))
 def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, workers: int) -> None:
     rng = np.random.default_rng(seed)
     agents: Agents[Any] = Agents(PeopleColumns)
@@ -81,16 +81,23 @@ def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, work
 # --- its counting sort -----------------------------------------------------------------------------------------------
 
 @pytest.mark.quick
-@settings(max_examples=30, deadline=None)
-@given(keys=st.lists(st.integers(0, 12), max_size=200), workers=st.integers(1, 5))
-def test_counting_sort_is_stable_for_any_number_of_workers(keys: list[int], workers: int) -> None:
-    space = sort_space(len(keys), 13, workers)
-    space.key[:len(keys)] = keys
-    for worker in range(workers):
-        count_share(worker, workers, space, len(keys), 13)
-    run(sort_launches(workers, space, len(keys), 13))
-    assert np.array_equal(space.order[:len(keys)], np.argsort(keys, kind="stable"))
-    assert np.array_equal(space.start[:14], np.searchsorted(np.sort(keys), np.arange(14)))
+@settings(max_examples=60, deadline=None)
+@given(rounds=st.lists(st.lists(st.integers(0, 12), max_size=200), min_size=2, max_size=3), workers=st.integers(1, 16))
+@example(rounds=[[12] * 3000, [*range(13)] * 300, []], workers=5)
+@example(rounds=[[], [6], [0] * 2000], workers=16)
+def test_counting_sort_is_stable_for_any_number_of_workers(rounds: list[list[int]], workers: int) -> None:
+    """Shares follow the sort before: none has more than its part and one bucket."""
+    space = sort_space(3900, 13, workers)
+    for keys in rounds:
+        before = np.diff(space.start[:14]) + 1
+        space.key[:len(keys)] = keys
+        share_buckets(workers, space, 13)
+        assert space.share[0] == 0 and space.share[-1] == 13
+        shares = itertools.pairwise(space.share.tolist())
+        assert all(before[first:end].sum() <= before.sum() / workers + before.max() for first, end in shares)
+        sort_items(workers, space, len(keys))
+        assert np.array_equal(space.order[:len(keys)], np.argsort(keys, kind="stable"))
+        assert np.array_equal(space.start[:14], np.searchsorted(np.sort(keys), np.arange(14)))
 
 
 # --- curves: each cell once, and what makes each curve what it is ----------------------------------------------------
