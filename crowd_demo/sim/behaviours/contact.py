@@ -51,8 +51,7 @@ from crowd_demo.compute.simd import (
     wrap32,
 )
 from crowd_demo.compute.simd_memory import add_at, gather, load, onward, pick, put, store, take_block
-from crowd_demo.grid.cells import Cells
-from crowd_demo.grid.kernels import put_met
+from crowd_demo.grid.cells import Cells, put_met
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns, is_held_up, people_of
 from crowd_demo.sim.behaviours.steering import advance, move_launch
 from crowd_demo.sim.interaction import pairwise
