@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.extras.walking import is_jammed, nearest, people, squares, surroundings, wants_to_walk
-from crowd_demo.registry.built_in import MEASURES
+from crowd_demo.registry.built_in import MEASURES, of_column
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.fundamental_diagram import Line, steps_across
@@ -40,30 +40,26 @@ FOLD: dict[str, Callable[[Sequence[float]], float]] = {
 class Sampler:
     """Looks at a run every few steps, and folds what was seen to one number for each column. Made before the first step."""
 
-    def __init__(self, names: Iterable[str], sim: Simulation) -> None:
-        entries = [MEASURES[name] for name in names]
-        self._sim = sim
-        self._measures: dict[str, Measure] = {}
-        for entry in entries:
+    def __init__(self, names: Collection[str], sim: Simulation) -> None:
+        self._sim, self._measures = sim, dict[str, Measure]()
+        self._seen = {name: list[float]() for name in names if not MEASURES[name].places}
+        for entry in map(MEASURES.__getitem__, names):
             if not entry.behaviours or sim.config.behaviour in entry.behaviours:
                 code = load(entry.code)
                 self._measures[entry.name] = code(sim) if isinstance(code, type) else code
-        self._seen: dict[str, list[float]] = {entry.name: [] for entry in entries if not entry.places}
-        self._folds = {entry.name: FOLD[entry.fold] for entry in entries}
 
     def look(self) -> None:
         for name, measure in self._measures.items():
             found = measure(self._sim)
-            places = {f".{place}": number for place, number in found.items()} if isinstance(found, Mapping) else {"": found}
-            for place, number in places.items():
+            for column, number in ({f"{name}.{place}": each for place, each in found.items()} if isinstance(found, Mapping)
+                                   else {name: found}).items():
                 if number is not None:
-                    self._seen.setdefault(f"{name}{place}", []).append(float(number))
+                    self._seen.setdefault(column, []).append(float(number))
 
     def folded(self) -> dict[str, Number]:
         """A number for each column; None where nothing was seen, or what is no finite number."""
-        found = {column: self._folds[column.partition(".")[0]](seen) if seen else None
-                 for column, seen in self._seen.items()}
-        return {column: number if number is not None and math.isfinite(number) else None for column, number in found.items()}
+        found = {column: FOLD[of_column(column).fold](seen) if seen else math.nan for column, seen in self._seen.items()}
+        return {column: number if math.isfinite(number) else None for column, number in found.items()}
 
 
 class Whereabouts:

@@ -81,10 +81,8 @@ class Session:
 
     def __str__(self) -> str:
         left, failed = len(self.missing) - self.made, len(self.errors)
-        text = f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
-        if self.made and left:
-            text += f", {duration((time.monotonic() - self._began) / self.made * left)} to go"
-        return text
+        to_go = f", {duration((time.monotonic() - self._began) / self.made * left)} to go" if self.made and left else ""
+        return f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed{to_go}"
 
 
 def write_manifest(plan: Plan, out: Path) -> None:
@@ -103,8 +101,7 @@ def write_manifest(plan: Plan, out: Path) -> None:
 
 def table_of(plan: Plan, out: Path) -> Table:
     """Merge what the folder has. Raises OSError and ValueError."""
-    rows, _ = read_rows(out / ROWS)
-    return make_table(plan, rows)
+    return make_table(plan, read_rows(out / ROWS)[0])
 
 
 def write_table(plan: Plan, out: Path) -> Table:
@@ -276,10 +273,4 @@ def run_seconds(plan: Plan, run: Run) -> float:
     made = time.perf_counter()
     while sim.tick < plan.steps and time.perf_counter() - made < TIMED_S:
         sim.step()
-    stepped = sim.tick - 1
-    return made - began + (time.perf_counter() - made) / max(stepped, 1) * plan.steps
-
-
-def all_seconds(runs: Sequence[Run], timed: Run, seconds: float) -> float:
-    """Seconds of all runs one after another, if a run takes as long as one of its agents does in the run that was timed."""
-    return sum(seconds * max(run.config.agents, 1) / max(timed.config.agents, 1) for run in runs)
+    return made - began + (time.perf_counter() - made) / max(sim.tick - 1, 1) * plan.steps
