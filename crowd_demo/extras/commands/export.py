@@ -8,7 +8,6 @@ import shlex
 import sqlite3
 import sys
 import time
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from crowd_demo.cli.arguments import (
     OptionGroup,
     collected,
     file_path,
+    found,
     frame_rate,
     given,
     mistaken,
@@ -68,23 +68,19 @@ def _read(args: argparse.Namespace) -> ExportJob:
         refuse([f"{NAME}: FILE is missing, such as run.html" if Path(args.source).suffix.lower() not in SUFFIXES[:-1] else
                 f"{NAME}: what to export is missing: a configuration, a .crowd or a .replay, as in"
                 f" crowd-demo {NAME} 20k {args.source} --seconds 10"])
-    mistakes = list[str]()
     suffix = args.file.suffix.lower()
-    if suffix not in SUFFIXES:
-        mistakes.append(f"{args.file}: must end in one of {SUFFIXES_TEXT}")
-    if suffix in (PAGE, *PICTURES) and args.units != "m":
-        mistakes.append(f"--units: not with {suffix or 'pictures'}, which has its own")
-    if suffix not in PICTURES:
-        mistakes += (f"--{name}: only with pictures that move" for name in PICTURE_OPTIONS if getattr(args, name))
+    mistakes = found(
+        (suffix not in SUFFIXES, f"{args.file}: must end in one of {SUFFIXES_TEXT}"),
+        (suffix in (PAGE, *PICTURES) and args.units != "m", f"--units: not with {suffix or 'pictures'}, which has its own"),
+        *((suffix not in PICTURES and getattr(args, name), f"--{name}: only with pictures that move")
+          for name in PICTURE_OPTIONS))
     is_taken = suffix == FOLDER and os.path.lexists(args.file)
     mistakes += [f"{NAME}: {args.file} exists already"] if is_taken else unwritable(NAME, args.file)
-    if not mistakes and is_special(args.file):
-        mistakes.append(f"{NAME}: {args.file} is not a regular file")
-    refuse(mistakes)
+    refuse(mistakes or found((is_special(args.file), f"{NAME}: {args.file} is not a regular file")))
     from crowd_demo.extras.export.page import planned, write_page
     from crowd_demo.extras.export.pictures import FILMS, FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
-    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, lacking, no_room, write
+    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, lacking, write
 
     if suffix != PAGE and (missing := (FORMATS | FILMS)[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")
@@ -106,7 +102,7 @@ def _read(args: argparse.Namespace) -> ExportJob:
         shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
         refuse(mistakes_of(asked, shot))
         return asked, partial(write_pictures, asked, shot, command_of(args))
-    refuse(filter(None, [no_room(asked)]))
+    refuse(filter(None, [lacking(asked.path, asked.frames * asked.source.agents * FORMATS[suffix].nbytes)]))
     return asked, partial(write, asked)
 
 
@@ -148,13 +144,14 @@ def main(source: str, file: str) -> None:
     _, answers = standard_lines(lambda: stopped.set() if writing.is_set() else exit_at_once())
     if sys.platform != "win32":
         os.nice(19)  # from here on, and not the thread that waits for the parent
-    shown = deque([0.0], maxlen=1)
+    shown_s = 0.0
 
     def stepped(step: int) -> None:
+        nonlocal shown_s
         if stopped.is_set():
             sys.exit(FAILED)
-        if time.monotonic() > shown[0] + LOOK_EVERY_S:
-            shown.append(time.monotonic())
+        if time.monotonic() > shown_s + LOOK_EVERY_S:
+            shown_s = time.monotonic()
             print(f"{step / max(asked.last, 1):.0%}", file=answers, flush=True)
 
     try:

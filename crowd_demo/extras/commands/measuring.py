@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import wait
 from contextlib import closing
@@ -56,11 +55,10 @@ def told(name: str, job: Callable[[Tell], Result], progress: Callable[[str], Pro
 
     Raises Interrupted after a signal: the job ends where it tells the next thing, if that comes soon.
     """
-    doing: deque[object] = deque(["starting"], maxlen=1)
-    stopped = threading.Event()
+    doing, stopped = list[object](["starting"]), threading.Event()
 
     def tell(what: object) -> None:
-        doing.append(what)
+        doing[0] = what
         if stopped.is_set():
             sys.exit(FAILED)
 
@@ -142,10 +140,6 @@ def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path 
 
 # --- techniques ------------------------------------------------------------------------------------------------------
 
-def _read_ablate(args: argparse.Namespace) -> tuple[Config, list[Technique]]:
-    return crowd_config(args), [BY_PATH[known(path)] for path in args.paths or BY_PATH]
-
-
 def _ablate(args: argparse.Namespace, asked: tuple[Config, list[Technique]]) -> int:
     config, chosen = asked
 
@@ -178,10 +172,6 @@ def _largest(args: argparse.Namespace, config: Config) -> int:
     return watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
 
 
-def _read_why(args: argparse.Namespace) -> tuple[Config, Technique | None]:
-    return crowd_config(args), BY_PATH[known(args.without)] if args.without else None
-
-
 def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> int:
     from crowd_demo.extras.why import as_table, why
     from crowd_demo.sim.simulation import Simulation
@@ -203,7 +193,8 @@ def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> in
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 ABLATE = Command(
-    _ablate, _read_ablate, epilog=PATHS, about="""\
+    _ablate, lambda args: (crowd_config(args), [BY_PATH[known(path)] for path in args.paths or BY_PATH]),
+    epilog=PATHS, about="""\
 Measure every technique by turning it off: step and frame with it and without, the speedup with its interval, and whether the
 crowd is identical. Techniques that cost more than they gain are in the table too. Off means brute force, no lanes, no order, a
 period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 if an exact technique changed the crowd.""",
@@ -226,7 +217,8 @@ and prints the results so far.""",
         MEASURED])
 
 WHY = Command(
-    _why, _read_why, in_thread=True, epilog=PATHS, about="""\
+    _why, lambda args: (crowd_config(args), BY_PATH[known(args.without)] if args.without else None),
+    in_thread=True, epilog=PATHS, about="""\
 Explain the time of a stage: pairs tested, the hot loop in machine code, how much of it is vector work, and what the processor
 counted where the system allows that. --without compares with a technique turned off.""",
     options=[

@@ -11,7 +11,8 @@ import math
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +34,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
 from crowd_demo.sim.metrics.locality import locality
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Axes
-else:
-    Axes = object  # matplotlib is optional
-
+Axes = Any  # of matplotlib, which is optional
 Answer = Literal["yes", "no", "unclear"]
 AGAIN = " again"  # behind the name of the first arm: its repeat, which shows the noise
 Whole = Annotated[int, Field(ge=0, le=2**53)]
@@ -179,21 +176,15 @@ def speed_up(found: Found, arm: str, over: str | None = None, stage: str = "") -
         return UNKNOWN
     mine, others = blocks_of(found, arm, stage), blocks_of(found, over, stage)
     ratio = ratio_interval(others, mine)
-    if ratio.known and any(suspicious(others / mine)):
-        ratios = others / mine
-        return Interval(ratio.value, float(ratios.min()), float(ratios.max()))
-    return ratio
-
-
-def noise(found: Found, stage: str = "") -> Interval:
-    """The ratio of the first arm to its repeat; `UNKNOWN` without one."""
-    first = next(iter(found.blocks_ms), "")
-    return speed_up(found, first + AGAIN, stage=stage)
+    if not (ratio.known and any(suspicious(others / mine))):
+        return ratio
+    return Interval(ratio.value, float((others / mine).min()), float((others / mine).max()))
 
 
 def faster(found: Found, arm: str, over: str | None = None, times: float = 1.0, stage: str = "") -> Answer:
     """Return whether an arm is at least this many times as fast as another: unclear where exact hashes differ."""
-    ratio, same = speed_up(found, arm, over, stage), noise(found, stage)
+    ratio = speed_up(found, arm, over, stage)
+    same = speed_up(found, next(iter(found.blocks_ms), "") + AGAIN, stage=stage)
     if not (ratio.known and found.one_hash):
         return "unclear"
     least = max(times, same.high) if times == 1 and same.known else times
@@ -240,8 +231,7 @@ def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> str:
     if claim.by_size and since < len(answers):
         return FROM.format(findings[since].found.case)
     if "no" in answers and (answers[-1] == "no" or not claim.by_size):
-        held = answers.count("yes")
-        return NOT + f" (in {held} of {len(answers)} cases it does)" * bool(held)
+        return NOT + f" (in {answers.count('yes')} of {len(answers)} cases it does)" * ("yes" in answers)
     return UNCLEAR
 
 
@@ -252,8 +242,7 @@ def warnings(found: Found) -> Iterator[str]:
     if not found.one_hash:
         yield "THE CROWDS DIFFER: " + ", ".join(f"{name} {found.hashes[name][:8]}" for name in found.same
                                                 if name in found.hashes)
-    few = min(map(len, found.blocks_ms.values()), default=LEAST_BLOCKS)
-    if few < LEAST_BLOCKS:
+    if (few := min(map(len, found.blocks_ms.values()), default=LEAST_BLOCKS)) < LEAST_BLOCKS:
         yield f"only {few} blocks: too few for an interval"
     first = next(iter(found.blocks_ms), "")
     for arm in found.blocks_ms:
@@ -270,8 +259,7 @@ def suspicious(values: Doubles) -> Iterator[str]:
     """A trend over the turns, or two modes, in float64[blocks]."""
     if len(values) < LEAST_BLOCKS:
         return
-    change = trend(values)
-    if change:
+    if change := trend(values):
         yield f"{'slower' if change > 0 else 'faster'} by {abs(change):.0%} from the first to the last turn"
     elif gap := two_modes(values):
         yield f"two modes, {gap:.0%} apart"
@@ -282,27 +270,22 @@ def trend(values: Doubles) -> float:
 
     The slope is the median of those of all pairs (Theil 1950, Sen 1968).
     """
-    count = len(values)
-    turns = np.arange(count)
     ranks = np.argsort(np.argsort(values, kind="stable"))
-    first, second = np.triu_indices(count, 1)
+    first, second = np.triu_indices(len(values), 1)
     slope = float(np.median((values[second] - values[first]) / (second - first)))
-    change = slope * (count - 1) / float(np.median(values))
-    correlated = abs(float(np.corrcoef(turns, ranks)[0, 1])) >= CORRELATED
+    change = slope * (len(values) - 1) / float(np.median(values))
+    correlated = abs(float(np.corrcoef(np.arange(len(values)), ranks)[0, 1])) >= CORRELATED
     return change if correlated and abs(change) >= MATTERS else 0.0
 
 
 def two_modes(values: Doubles) -> float:
     """How far apart two groups of values lie, of the median; 0 where there is one group, or they lie near each other."""
-    ordered = np.sort(values)
-    least = math.ceil(MODE * len(ordered))
+    ordered, least = np.sort(values), math.ceil(MODE * len(values))
     steps = np.diff(ordered)[least - 1:len(ordered) - least]
     if not len(steps):
         return 0.0
-    cut = least + int(np.argmax(steps))
-    low, high = ordered[:cut], ordered[cut:]
-    gap = float(high[0] - low[-1])
-    wide = max(float(np.ptp(low)), float(np.ptp(high)))
+    low, high = np.split(ordered, [least + int(np.argmax(steps))])
+    gap, wide = float(high[0] - low[-1]), max(float(np.ptp(low)), float(np.ptp(high)))
     return gap / float(np.median(ordered)) if gap > APART * wide / 2 and gap >= MATTERS * np.median(ordered) else 0.0
 
 
@@ -338,8 +321,7 @@ class CallArm:
     def run(self, steps: int) -> TimedBlock:
         times_ms = np.zeros(steps, np.float32)
         for step in range(steps):
-            given = self._before()
-            began = time.perf_counter()
+            given, began = self._before(), time.perf_counter()
             made = self._call(given)
             times_ms[step] = (time.perf_counter() - began) * 1e3
             self._digest.update(np.ascontiguousarray(self._after(made)).tobytes())
@@ -370,8 +352,7 @@ class CrowdArm:
         return block
 
     def result(self) -> str:
-        picture = self.variant.picture
-        return self.sim.state_hash() + (picture_hash(picture) if picture else "")
+        return self.sim.state_hash() + (picture_hash(self.variant.picture) if self.variant.picture else "")
 
     def figures(self) -> Figures:
         counters = {name: counted for name, counted in counters_of(self._counters).items() if counted}
@@ -407,8 +388,7 @@ class TimedCase(NamedTuple):
             raise ValueError(short)
         load_before = max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0  # without this process
         first = next(iter(self.arms))
-        made: dict[str, Arm] = {}
-        left_out: dict[str, str] = {}
+        made, left_out = dict[str, Arm](), dict[str, str]()
         for name, make in {**self.arms, first + AGAIN: self.arms[first]}.items():
             yield Slice(f"{name}: getting ready", 0)
             try:
@@ -480,7 +460,7 @@ def configured(name: str, agents: int, values: Values | None = None, **settings:
 
 def crowds(name: str, agents: int, arms: Mapping[str, Values], picture: bool = False,
            measure: Callable[[CrowdArm], Figures] | None = None, **settings: object) -> dict[str, Callable[[], Arm]]:
-    def make(values: Values) -> Callable[[], Arm]:
-        return lambda: CrowdArm(configured(name, agents, values, **settings), picture, measure)
+    def make(values: Values) -> Arm:
+        return CrowdArm(configured(name, agents, values, **settings), picture, measure)
 
-    return {arm: make(values) for arm, values in arms.items()}
+    return {arm: partial(make, values) for arm, values in arms.items()}

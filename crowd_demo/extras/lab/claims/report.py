@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,11 @@ from crowd_demo.extras.lab.claims.claim import Found, blocks_of, claim_verdict, 
 from crowd_demo.extras.lab.claims.results import ClaimFindings, LabRun, in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shutdown import FAILED, OK
-from crowd_demo.measure.experiment import figure_text, header, markdown_table
+from crowd_demo.measure.experiment import figure_text, machine, markdown_table, versions
 from crowd_demo.measure.statistics import factor, factors, median_interval, milliseconds
 from crowd_demo.registry.texts import reason
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+Figure = Any  # of matplotlib, which is optional
 PLOTS = "plots"
 ROW_INCHES, WIDTH_INCHES, DPI = 2.4, 9.0, 100
 ROOM = 1.6  # rows that a claim's own picture takes
@@ -47,18 +45,17 @@ Table = list[list[str]]  # the first row is the head
 
 def write(run: LabRun, folder: Path) -> list[Path]:
     """Write the report; return the files. Raises OSError."""
-    files = [folder / "report.md"]
-    write_file(files[0], markdown(run).encode())
+    files = {folder / "report.md": markdown(run).encode()}
     if find_spec("matplotlib"):
         plots = {each.claim.name: plot(each) for each in run.found if is_timed(each)}
+        pictures = {name: svg_of(figure) for name, figure in plots.items()}
         (folder / PLOTS).mkdir(parents=True, exist_ok=True)
         for name, figure in plots.items():
-            files += [folder / PLOTS / f"{name}.svg", folder / PLOTS / f"{name}.png"]
-            write_file(files[-2], svg_of(figure).encode())
-            write_file(files[-1], png_of(figure))
-        files.append(folder / "report.html")
-        write_file(files[-1], page(run, {name: svg_of(figure) for name, figure in plots.items()}).encode())
-    return files
+            files |= {folder / PLOTS / f"{name}.svg": pictures[name].encode(), folder / PLOTS / f"{name}.png": png_of(figure)}
+        files[folder / "report.html"] = page(run, pictures).encode()
+    for path, content in files.items():
+        write_file(path, content)
+    return list(files)
 
 
 # --- what both say ---------------------------------------------------------------------------------------------------
@@ -71,8 +68,7 @@ def verdict_table(run: LabRun) -> Table:
 
 def case_table(found: Found) -> Table:
     """A row an arm: time, how many times as fast, what was counted, and the hash."""
-    names, stages = figure_names(found), stage_names(found)
-    timed = bool(found.blocks_ms)
+    names, stages, timed = figure_names(found), stage_names(found), bool(found.blocks_ms)
     paired = timed and any(pairs(found, arm) for arm in found.arms)
     times = ["ms", "as fast", "95%", "ns", *["ns per pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
@@ -103,26 +99,19 @@ def stage_names(found: Found) -> list[str]:
 def figure_names(found: Found) -> list[str]:
     """The figures that a table shows: those in which the arms differ, or all if there is one arm."""
     names = dict.fromkeys(name for figures in found.figures.values() for name in figures)
-    def differs(name: str) -> bool:
-        return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
-    return [name for name in names if differs(name)][:SHOWN_FIGURES]
+    shown = [found.figures[arm] for arm in found.arms if arm in found.figures]
+    return [name for name in names if len(found.arms) == 1 or len({each.get(name) for each in shown}) > 1][:SHOWN_FIGURES]
 
 
 def machine_lines(run: LabRun) -> list[str]:
-    head = header("lab")
-    machine, versions = head["machine"], head["versions"]
-    assert isinstance(machine, dict) and isinstance(versions, dict)
-    settings = ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)
-    return [f"{machine['cpu']}, {machine['cores']} cores, {machine['simd']}, {machine['os']}",
-            ", ".join(f"{name} {value}" for name, value in versions.items()), settings]
+    found = machine()
+    return [f"{found['cpu']}, {found['cores']} cores, {found['simd']}, {found['os']}",
+            ", ".join(f"{name} {value}" for name, value in versions().items()),
+            ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)]
 
 
 def is_timed(each: ClaimFindings) -> bool:
     return any(finding.found.blocks_ms for finding in each.findings)
-
-
-def notes(each: ClaimFindings) -> list[str]:
-    return [f"{case}: not tried here: {why}" for case, why in each.left_out.items()]
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
@@ -136,7 +125,7 @@ def markdown(run: LabRun) -> str:
         for finding in each.findings:
             lines += [f"### {finding.found.case}: {finding.answer}", markdown_table(case_table(finding.found)),
                       *(f"- warning: {warning}" for warning in finding.warnings)]
-        lines += notes(each)
+        lines += [f"{case}: not tried here: {why}" for case, why in each.left_out.items()]
         if is_timed(each) and find_spec("matplotlib"):
             lines.append(f"![every block]({PLOTS}/{claim.name}.png)")
     return "\n\n".join(lines) + "\n"
@@ -167,7 +156,7 @@ def section(each: ClaimFindings, svg: str) -> Iterator[str]:
         yield f"<h3>{html.escape(finding.found.case)}: {finding.answer}</h3>"
         yield as_html([[html.escape(cell) for cell in row] for row in case_table(finding.found)])
         yield from (f'<p class="warning">{html.escape(warning)}</p>' for warning in finding.warnings)
-    yield from (f"<p>{html.escape(note)}</p>" for note in notes(each))
+    yield from (f"<p>{html.escape(f'{case}: not tried here: {why}')}</p>" for case, why in each.left_out.items())
     yield svg
 
 
@@ -200,8 +189,8 @@ def plot(each: ClaimFindings) -> Figure:
             spread.plot([number - 0.3, number + 0.3], [np.median(blocks)] * 2, color=colour, linewidth=2)
         turns.set_title(found.case, loc="left", fontsize="small")
         turns.set_ylabel("ms per step")
-        turns.set_yscale("log" if wide(found) else "linear")
-        many = len(found.blocks_ms) > len(COLOURS)
+        medians, many = list(map(np.median, found.blocks_ms.values())), len(found.blocks_ms) > len(COLOURS)
+        turns.set_yscale("log" if 0 < 5 * min(medians) < max(medians) else "linear")  # which shows all of them
         turns.legend(fontsize="xx-small" if many else "x-small", labelspacing=0.2 if many else None, frameon=False,
                      loc="center right", bbox_to_anchor=(-0.16, 0.5))
         spread.set_xticks([])
@@ -209,12 +198,6 @@ def plot(each: ClaimFindings) -> Figure:
             axes.spines[["top", "right"]].set_visible(False)
     rows[-1][0].set_xlabel("turn")
     return figure
-
-
-def wide(found: Found) -> bool:
-    """Return whether medians differ so much that only a logarithmic axis shows all of them."""
-    medians = [float(np.median(blocks)) for blocks in found.blocks_ms.values()]
-    return min(medians) > 0 and max(medians) > 5 * min(medians)
 
 
 def svg_of(figure: Figure) -> str:
@@ -234,15 +217,11 @@ def png_of(figure: Figure) -> bytes:
     return file.getvalue()
 
 
-def terminal(run: LabRun) -> str:
-    rows = [(each.claim.name, claim_verdict(each.claim, each.findings), each.claim.question) for each in run.found]
-    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
-    return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)
-
-
 def conclude(run: LabRun, folder: Path) -> int:
     """Print the verdicts and write the report; return the exit code."""
-    print(terminal(run))
+    rows = [(each.claim.name, claim_verdict(each.claim, each.findings), each.claim.question) for each in run.found]
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    print(*(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows), sep="\n")
     try:
         files = write(run, folder)
     except OSError as error:

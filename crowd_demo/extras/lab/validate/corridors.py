@@ -30,8 +30,7 @@ SPEED, LENGTH, WIDTH = 1.33, 40.0, 2.0
 
 def corridor(speed: float, short: bool) -> WalkScene:
     floor = Rectangle(-2, 0, LENGTH + 2, WIDTH)
-    walker = WalkGroup(1, floor, 0, speed, ((-1.0, WIDTH / 2),))
-    return WalkScene((floor,), (right_of(floor),), (walker,), 60)
+    return WalkScene((floor,), (right_of(floor),), (WalkGroup(1, floor, 0, speed, ((-1.0, WIDTH / 2),)),), 60)
 
 
 def read_corridor(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -84,11 +83,10 @@ def read_corner(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
 def in_walls(run: WalkedScene) -> float:
     """Return how many recorded positions lie outside the floor and the exit."""
     margin = 1e-3  # metres: a border belongs to both of its sides
-    inside = np.zeros(len(run.walked.x), bool)
-    for area in (*run.scene.floor, *(each.area for each in run.scene.exits)):
-        grown = Rectangle(area.left - margin, area.top - margin, area.right + margin, area.bottom + margin)
-        inside |= grown.holds(run.walked.x, run.walked.y)
-    return float(np.sum(~inside))
+    areas = (*run.scene.floor, *(each.area for each in run.scene.exits))
+    inside = [Rectangle(left - margin, top - margin, right + margin, bottom + margin).holds(run.walked.x, run.walked.y)
+              for left, top, right, bottom in areas]
+    return float(np.sum(~np.any(inside, axis=0)))
 
 
 def plot_corner(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:

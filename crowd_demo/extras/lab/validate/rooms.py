@@ -334,9 +334,8 @@ SHORTER, LONGER = Rectangle(12, 1, 20, 2), Rectangle(12, 8, 20, 10)
 def choice(people: float, short: bool) -> WalkScene:
     """From the upper half of a room to the upper corner of another, where the lower corridor is a detour."""
     room, other = Rectangle(0, 0, 12, 10), Rectangle(20, 0, 24, 10)
-    exit_ = Exit(Rectangle(24, 0, 30, 3), (1, 0))
-    group = WalkGroup(int(people), Rectangle(0, 0, 8, 5), 0)
-    return WalkScene((room, SHORTER, LONGER, other), (exit_,), (group,), 180)
+    return WalkScene((room, SHORTER, LONGER, other), (Exit(Rectangle(24, 0, 30, 3), (1, 0)),),
+                     (WalkGroup(int(people), Rectangle(0, 0, 8, 5), 0),), 180)
 
 
 def share_by_longer(run: WalkedScene, measures: Measures) -> float:
