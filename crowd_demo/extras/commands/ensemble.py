@@ -133,7 +133,7 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
             warm([missing[0].config], line.show)
             line.show("making one run")
             one = run_seconds(plan, missing[0])
-        with executor_of(plan, (), args.workers, args.scheduler) as executor:
+        with closing(executor_of(plan, (), args.workers, args.scheduler)) as executor:
             workers = max(min(executor.workers, len(missing)), 1)
         # one after another, if a run takes as long as one of its agents does in the run that was timed
         whole = sum(one * max(run.config.agents, 1) / max(missing[0].config.agents, 1) for run in missing)

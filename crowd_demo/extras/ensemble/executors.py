@@ -54,8 +54,7 @@ class Executor:
                 job = waiting.pop()
                 given[self.submit(job)] = job
             done = wait(given, POLL_S, FIRST_COMPLETED).done
-            for future in done:
-                yield row_of(future, given.pop(future))
+            yield from (row_of(future, given.pop(future)) for future in done)
             if not done:
                 self.check()
                 yield None
@@ -149,8 +148,7 @@ def main() -> None:
     """Carry out job after job, in the process."""
     lines, answers = child.standard_lines()
     while True:
-        row = carry_out(Job.model_validate_json(lines.get()))
-        print(row.model_dump_json(), file=answers, flush=True)
+        print(carry_out(Job.model_validate_json(lines.get())).model_dump_json(), file=answers, flush=True)
 
 
 # --- a cluster -------------------------------------------------------------------------------------------------------

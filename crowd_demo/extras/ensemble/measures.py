@@ -51,10 +51,10 @@ class Sampler:
     def look(self) -> None:
         for name, measure in self._measures.items():
             found = measure(self._sim)
-            for column, number in ({f"{name}.{place}": each for place, each in found.items()} if isinstance(found, Mapping)
-                                   else {name: found}).items():
+            places = {f".{place}": number for place, number in found.items()} if isinstance(found, Mapping) else {"": found}
+            for place, number in places.items():
                 if number is not None:
-                    self._seen.setdefault(column, []).append(float(number))
+                    self._seen.setdefault(f"{name}{place}", []).append(float(number))
 
     def folded(self) -> dict[str, Number]:
         """A number for each column; None where nothing was seen, or what is no finite number."""
@@ -155,8 +155,8 @@ class Jammed:
         walks, way, preferred = walked(seen[0], now)
         if now.tick - seen[0].tick < self._steps or not len(walks):
             return None
-        found = surroundings(sim.terrain.walls, now.x, now.y)
-        return float(np.mean(is_jammed(way / seconds, preferred, found.density[walks])))
+        density = surroundings(sim.terrain.walls, now.x, now.y).density[walks]
+        return float(np.mean(is_jammed(way / seconds, preferred, density)))
 
 
 # --- the areas and lines that the configuration names under `measure:` ------------------------------------------------

@@ -14,8 +14,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
@@ -67,7 +67,7 @@ class Session:
         if not self.missing:
             return
         jobs = [self._plan.job(run) for run in self.missing]
-        with executor_of(self._plan, self.missing, workers, scheduler, tell) as executor:
+        with closing(executor_of(self._plan, self.missing, workers, scheduler, tell)) as executor:
             self._began, self.workers = time.monotonic(), executor.workers
             with closing(RowFile(self._out / ROWS)) as file, closing(executor.rows(jobs)) as rows:
                 for row in rows:
@@ -200,22 +200,18 @@ def _sync_folder(folder: Path) -> None:
 
 # --- who makes the runs ----------------------------------------------------------------------------------------------
 
-@contextmanager
 def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler: str | None,
-                tell: Callable[[str], object] = lambda text: None) -> Iterator[Executor]:
+                tell: Callable[[str], object] = lambda text: None) -> Executor:
     """A Dask cluster if a scheduler's address is given, else processes of this machine, for which kernels are compiled before.
 
     `tell` is told what is compiled. Raises ExecutorError where there is no such cluster.
     """
     if scheduler is not None:
-        executor: Executor = ClusterExecutor(scheduler)
-    else:
-        if runs:
-            warm({run.settings: run.config for run in runs}.values(), tell)
-        _, cores, fit = capacity(plan.configs)
-        executor = LocalExecutor(min(workers or cores, fit))
-    with closing(executor):
-        yield executor
+        return ClusterExecutor(scheduler)
+    if runs:
+        warm({run.settings: run.config for run in runs}.values(), tell)
+    _, cores, fit = capacity(plan.configs)
+    return LocalExecutor(min(workers or cores, fit))
 
 
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
@@ -224,18 +220,17 @@ def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
     from crowd_demo.host.compiling.ahead import KernelFinder
     from crowd_demo.host.compiling.compilers import Compilers
 
-    def compiling(kernel: str, done: int, total: int) -> None:
-        tell(f"compiling {kernel} ({min(done + 1, total)} of {total})")
-
     for config in {_what_decides(config): config for config in configs}.values():
         with closing(Compilers(config)) as compilers:
-            compilers.compile_first(KernelFinder(config, False).missing(config.optimizations), config.optimizations, compiling)
+            compilers.compile_first(
+                KernelFinder(config, False).missing(config.optimizations), config.optimizations,
+                lambda kernel, done, total: tell(f"compiling {kernel} ({min(done + 1, total)} of {total})"))
 
 
 def _what_decides(config: Config) -> str:
     """What decides which kernels there are: techniques and words; of other numbers only whether they are zero."""
-    others = config.model_dump(exclude={"optimizations", "keys", "measure"})
-    return f"{config.optimizations.model_dump()} {_without_numbers(others)}"
+    others = _without_numbers(config.model_dump(exclude={"optimizations", "keys", "measure"}))
+    return f"{config.optimizations.model_dump()} {others}"
 
 
 def _without_numbers(value: object) -> object:
@@ -259,8 +254,7 @@ def run_bytes(config: Config) -> int:
     if config.map is not None and config.map not in list_maps():
         found = read_map(find_map(config.map), Metres(*config.map_scale))
         tiles, destinations = found.kinds.size, int(found.marks.max()) + 1
-    parts = needed_bytes(config, tiles, destinations)
-    return PROGRAM + sum(size for part, size in parts.items() if part != "window")
+    return PROGRAM + sum(size for part, size in needed_bytes(config, tiles, destinations).items() if part != "window")
 
 
 def run_seconds(plan: Plan, run: Run) -> float:

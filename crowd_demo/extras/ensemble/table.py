@@ -192,8 +192,8 @@ def groups_of(table: Table, others: Sequence[str], setting: str, measure: str) -
     colours = dict(zip(dict.fromkeys(names), COLOURS, strict=False))
     found: dict[str, dict[Cell, list[float]]] = {name: defaultdict(list) for name in colours}
     for name, row in zip(names, table.rows, strict=True):
-        if isinstance(row[measure], int | float):
-            found[name][row[setting]].append(float(row[measure] or 0))
+        if isinstance(number := row[measure], int | float):
+            found[name][row[setting]].append(float(number))
     return [RunGroup(name, colours[name], numbers) for name, numbers in found.items()]
 
 

@@ -375,8 +375,8 @@ def figures_of(config: Config, halves: Sequence[float]) -> Part:
     if issubclass(kind, birds.BirdFigures):
         predators = config.hunt.predators if issubclass(kind, birds.HuntFigures) else 0
         walk |= {"directions": birds.HEADINGS, "predators": predators}
-        sheet = manifest["hunt" if kind.SHEET == "hunt" else "birds"]
-        return _sprited(2, sheet, kind.SPAN, birds.SHEET_PX, birds.HEADINGS * birds.FLAPS, walk)
+        return _sprited(2, manifest["hunt" if kind.SHEET == "hunt" else "birds"], kind.SPAN, birds.SHEET_PX,
+                        birds.HEADINGS * birds.FLAPS, walk)
     if issubclass(kind, crates.CrateFigures):
         largest, middle = 2 * max(halves, default=1.0), (CRATE_PX // 2, CRATE_PX // 2)
         about, blocks = _figure(3, _crates(), middle, largest, CRATE_PX, 1, walk)
@@ -480,5 +480,4 @@ def _compressed(array: Array) -> bytes:
     """The gzip of an array. Changes hardly repeat: without a search for repeats they get smaller, and that sooner."""
     strategy = zlib.Z_HUFFMAN_ONLY if array.dtype == np.int8 else zlib.Z_DEFAULT_STRATEGY
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16, zlib.DEF_MEM_LEVEL, strategy)
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return packer.compress(little.data) + packer.flush()
+    return packer.compress(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data) + packer.flush()

@@ -74,8 +74,7 @@ class Film(NamedTuple):
 
     def durations(self, parts: int) -> list[int]:
         """How long each picture is shown, in whole parts of a second whose sum is right."""
-        ends = np.rint(np.arange(self.frames + 1) * parts / self.fps)
-        return np.diff(ends).astype(int).tolist()
+        return np.diff(np.rint(np.arange(self.frames + 1) * parts / self.fps)).astype(int).tolist()
 
 
 # --- GIF -------------------------------------------------------------------------------------------------------------

@@ -281,8 +281,8 @@ def parquet(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
     waiting, count = [schema.empty_table()], 0
     with path.open("wb") as file, ParquetWriter(file, schema) as writer:
         for rows in frames:
-            columns = rows.person, np.full(len(rows.person), rows.frame, np.int64), rows.x, rows.y
-            waiting.append(pyarrow.table(list(columns), schema=schema))
+            frame = np.full(len(rows.person), rows.frame, np.int64)
+            waiting.append(pyarrow.table([rows.person, frame, rows.x, rows.y], schema=schema))
             count += len(rows.person)
             if count >= ROWS_AT_ONCE:
                 writer.write_table(pyarrow.concat_tables(waiting))

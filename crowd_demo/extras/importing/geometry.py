@@ -205,8 +205,7 @@ def _crossings(polygons: Polygons, rows: int, where: str) -> tuple[Longs, Double
 
     points, ring = shapely.get_coordinates(shapely.get_rings(polygons), return_index=True)
     edges = np.stack((points[:-1], points[1:]), axis=1)[ring[1:] == ring[:-1]]
-    heights = np.sort(edges[:, :, 1].T, axis=0)
-    first, last = np.ceil(heights - 0.5).clip(0, rows).astype(np.int64)
+    first, last = np.ceil(np.sort(edges[:, :, 1].T, axis=0) - 0.5).clip(0, rows).astype(np.int64)
     in_row = (np.bincount(first, minlength=rows + 1) - np.bincount(last, minlength=rows + 1)).cumsum()
     if np.square(in_row).sum() > MAX_TESTS:
         raise MapError(f"{where}: too many edges for tiles of this size")

@@ -134,8 +134,7 @@ def idle_share(sim: Simulation) -> float:
         sim.step(round(IDLE_S / 8 / sim.dt))
         wants &= wants_to_walk(people(sim))
     now = people(sim)
-    moved = np.hypot(now.x - before.x, now.y - before.y)
-    return float(np.mean(wants & (moved < IDLE)))
+    return float(np.mean(wants & (np.hypot(now.x - before.x, now.y - before.y) < IDLE)))
 
 
 def filling(sim: Simulation, before: PeopleColumns, seconds: float) -> Figures:
@@ -198,8 +197,7 @@ class Gap(NamedTuple):
 def gaps_of(blocked: Bytes, tile_m: float) -> Iterator[Gap]:
     """Yield all gaps of a map, blocked uint8[H, W]."""
     for axis, tiles in enumerate((blocked, blocked.T)):
-        for each in zip(*gaps_between_rows(tiles > 0, tile_m), strict=True):
-            yield Gap(axis, *map(int, each))
+        yield from (Gap(axis, *map(int, each)) for each in zip(*gaps_between_rows(tiles > 0, tile_m), strict=True))
 
 
 def ghosts(config: Config) -> Config:
@@ -301,7 +299,7 @@ def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> 
     wanted = FlowWatch(Simulation(ghosts(config)))
     wanted.run(REPORTED[0], tell)
     gaps = busiest(wanted, wanted.sim.tick * wanted.sim.dt)
-    watch, found = FlowWatch(Simulation(config)), {}
+    watch, found = FlowWatch(Simulation(config)), dict[int, FlowFigures]()
     for tick in REPORTED:
         watch.run(tick - WINDOW, tell)
         crossed, passed = watch.crossed.copy(), {}

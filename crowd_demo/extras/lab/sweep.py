@@ -39,10 +39,6 @@ class Swept(NamedTuple):
     picture_hash: str  # empty where none was drawn
     why: list[dict[str, str]]  # figures of the technique's stage, if it is one of a step
 
-    def record(self) -> dict[str, object]:
-        return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
-                "why": self.why, **self.result.record()}
-
 
 def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -> Variants:
     """One for each value, with its kernels compiled. Raises ValueError for a value that is not legal."""
@@ -77,15 +73,17 @@ def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
         result, options = results[name], variant.sim.optimizations
         value, drawn = options.get(technique.path), variant.variant.picture
         explained = () if drawn else figures(variant.sim, technique.stage, min(steps, FEW_STEPS))
-        found.append(Swept(value, kind_of(technique, value, options.get), result, {**result.counters, **memory_order(variant)},
-                           picture_hash(drawn) if drawn else "", [figure._asdict() for figure in explained if figure]))
+        found.append(Swept(value, kind_of(technique, value, options.get), result,
+                           {**result.counters, **memory_order(variant)}, picture_hash(drawn) if drawn else "",
+                           [figure._asdict() for figure in explained if figure]))
     return found
 
 
 def record_of(config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> dict[str, object]:
     return {**header("sweep"), "technique": technique.path, "default": technique.default, "agents": config.agents,
             "seed": config.seed, "steps": steps, "warmup_steps": WARM_UP, "one_crowd": one_crowd(results),
-            "results": [each.record() for each in results]}
+            "results": [{"value": each.value, "crowd": each.kind.name, "measures": each.measures,
+                         "picture_hash": each.picture_hash, "why": each.why, **each.result.record()} for each in results]}
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

@@ -106,19 +106,6 @@ class Found(NamedTuple):
         return len({self.hashes[name] for name in self.same if name in self.hashes}) <= 1
 
 
-class Case(Protocol):
-    """One size or setting in which a claim is tried; `seconds` is how long that takes about, with kernels compiled."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def seconds(self) -> float: ...
-
-    def run(self, blocks: int) -> Generator[Slice, None, Found]:
-        """Measure in slices. Raises ValueError with the reason if it cannot be done here."""
-
-
 def by_size(*sizes: int, of_size: Callable[[int], Sequence[Case]]) -> Callable[[LabScale], Sequence[Case]]:
     return lambda scale: [case for size in scale.sizes(*sizes) for case in of_size(size)]
 
@@ -204,8 +191,8 @@ def below(limit: float, found: Interval) -> Answer:
 
 def blocks_of(found: Found, arm: str, stage: str = "") -> Doubles:
     """float64[blocks]: milliseconds of a step, or of a stage; 0 where that did not run."""
-    of_arm = found.stages_ms[arm].get(stage, [0.0] * len(found.blocks_ms[arm])) if stage else found.blocks_ms[arm]
-    return np.asarray(of_arm, np.float64)
+    blocks = found.blocks_ms[arm]
+    return np.asarray(found.stages_ms[arm].get(stage, [0.0] * len(blocks)) if stage else blocks, np.float64)
 
 
 def pairs(found: Found, arm: str) -> float:
@@ -251,8 +238,7 @@ def warnings(found: Found) -> Iterator[str]:
             yield f"{arm}: {what}" + (f", beside {first}" if arm != first else THROTTLED * what.startswith("slower"))
     if found.load > BUSY * (cores := os.cpu_count() or 1):
         yield f"others kept {found.load:.1f} of {cores} cores busy"
-    for arm, why in found.left_out.items():
-        yield f"{arm}: left out: {why}"
+    yield from (f"{arm}: left out: {why}" for arm, why in found.left_out.items())
 
 
 def suspicious(values: Doubles) -> Iterator[str]:
@@ -367,8 +353,9 @@ def memory_order(crowd: CrowdArm) -> Figures:
 
 
 class TimedCase(NamedTuple):
-    """Interleaved arms, block by block; the first one is measured twice. `arms` make them, one after the other.
+    """A case that is timed, in about so many seconds: interleaved arms, block by block, the first one twice.
 
+    `arms` make them, one after the other.
     `same` are those that must have one hash: all if None. An arm that raises ValueError while it is made is left out. A case
     that needs more memory than there is is refused.
     """
@@ -426,19 +413,19 @@ def explained(found: Found, made: Mapping[str, Arm]) -> dict[str, list[dict[str,
 
 
 class CountedCase(NamedTuple):
-    """What is counted, not timed: `counted` yields each arm with its figures."""
+    """A case that is counted, not timed: `counted` returns the figures of each arm."""
 
     name: str
     size: int
-    counted: Callable[[], Iterator[tuple[str, Figures]]]
+    counted: Callable[[], Generator[Slice, None, Mapping[str, Figures]]]
     seconds: float = 1.0
 
     def run(self, blocks: int) -> Generator[Slice, None, Found]:
-        figures: dict[str, Figures] = {}
-        for name, counted in self.counted():
-            figures[name] = counted
-            yield Slice(name, 0)
-        return Found(self.name, self.size, 1, 0, figures=figures)
+        return Found(self.name, self.size, 1, 0, figures=(yield from self.counted()))
+
+
+Case = TimedCase | CountedCase
+"""One size or setting in which a claim is tried. `run` raises ValueError with the reason if it cannot be done here."""
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------
@@ -453,8 +440,7 @@ def configured(name: str, agents: int, values: Values | None = None, **settings:
 
     `settings` are other keys, with `__` for a dot.
     """
-    plain = load_config(name, {path.replace("__", "."): value for path, value in settings.items()})
-    config = crowd_of(plain, agents)
+    config = crowd_of(load_config(name, {path.replace("__", "."): value for path, value in settings.items()}), agents)
     return config.model_copy(update={"optimizations": with_values(config.optimizations, values or {})})
 
 

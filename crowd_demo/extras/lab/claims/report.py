@@ -5,10 +5,10 @@ Without matplotlib there are no plots and no page of HTML: text and JSON say the
 
 from __future__ import annotations
 
-import html
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,8 @@ def write(run: LabRun, folder: Path) -> list[Path]:
         pictures = {name: svg_of(figure) for name, figure in plots.items()}
         (folder / PLOTS).mkdir(parents=True, exist_ok=True)
         for name, figure in plots.items():
-            files |= {folder / PLOTS / f"{name}.svg": pictures[name].encode(), folder / PLOTS / f"{name}.png": png_of(figure)}
+            files |= {folder / PLOTS / f"{name}.svg": pictures[name].encode(),
+                      folder / PLOTS / f"{name}.png": png_of(figure)}
         files[folder / "report.html"] = page(run, pictures).encode()
     for path, content in files.items():
         write_file(path, content)
@@ -100,7 +101,8 @@ def figure_names(found: Found) -> list[str]:
     """The figures that a table shows: those in which the arms differ, or all if there is one arm."""
     names = dict.fromkeys(name for figures in found.figures.values() for name in figures)
     shown = [found.figures[arm] for arm in found.arms if arm in found.figures]
-    return [name for name in names if len(found.arms) == 1 or len({each.get(name) for each in shown}) > 1][:SHOWN_FIGURES]
+    return [name for name in names
+            if len(found.arms) == 1 or len({each.get(name) for each in shown}) > 1][:SHOWN_FIGURES]
 
 
 def machine_lines(run: LabRun) -> list[str]:
@@ -114,57 +116,69 @@ def is_timed(each: ClaimFindings) -> bool:
     return any(finding.found.blocks_ms for finding in each.findings)
 
 
+def content(run: LabRun) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of the report, each with its kind, as `IN_TEXT` and `ON_PAGE` have them; of a plot the claim's name."""
+    yield "title", "Claims, put to the test"
+    yield from (("text", line) for line in machine_lines(run))
+    yield "verdicts", verdict_table(run)
+    yield "reading", HOW_TO_READ
+    for each in run.found:
+        yield "claim", each.claim
+        yield "verdict", claim_verdict(each.claim, each.findings)
+        for finding in each.findings:
+            yield "case", f"{finding.found.case}: {finding.answer}"
+            yield "table", case_table(finding.found)
+            yield from (("warning", warning) for warning in finding.warnings)
+        yield from (("text", f"{case}: not tried here: {why}") for case, why in each.left_out.items())
+        if is_timed(each):
+            yield "plot", each.claim.name
+
+
 # --- text ------------------------------------------------------------------------------------------------------------
 
+IN_TEXT: Mapping[str, Callable[[Any], str]] = {
+    "title": "# {}".format, "text": str, "verdicts": markdown_table, "reading": str,
+    "claim": lambda claim: (f"## {claim.name}\n\n{claim.question}\n\n**Claim** ({claim.source}): {claim.claim}\n\n"
+                            f"**Decided by**: {claim.decided_by}"),
+    "verdict": "**Verdict**: {}".format, "case": "### {}".format, "table": markdown_table,
+    "warning": "- warning: {}".format, "plot": f"![every block]({PLOTS}/{{}}.png)".format}
+
+
 def markdown(run: LabRun) -> str:
-    lines = ["# Claims, put to the test", *machine_lines(run), markdown_table(verdict_table(run)), HOW_TO_READ]
-    for each in run.found:
-        claim = each.claim
-        lines += [f"## {claim.name}", claim.question, f"**Claim** ({claim.source}): {claim.claim}",
-                  f"**Decided by**: {claim.decided_by}", f"**Verdict**: {claim_verdict(claim, each.findings)}"]
-        for finding in each.findings:
-            lines += [f"### {finding.found.case}: {finding.answer}", markdown_table(case_table(finding.found)),
-                      *(f"- warning: {warning}" for warning in finding.warnings)]
-        lines += [f"{case}: not tried here: {why}" for case, why in each.left_out.items()]
-        if is_timed(each) and find_spec("matplotlib"):
-            lines.append(f"![every block]({PLOTS}/{claim.name}.png)")
-    return "\n\n".join(lines) + "\n"
+    kinds = IN_TEXT.keys() - (set() if find_spec("matplotlib") else {"plot"})
+    return "\n\n".join(IN_TEXT[kind](part) for kind, part in content(run) if kind in kinds) + "\n"
 
 
 # --- page ------------------------------------------------------------------------------------------------------------
-
-def page(run: LabRun, plots: Mapping[str, str]) -> str:
-    head, *rows = verdict_table(run)
-    linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
-              for row in rows]
-    body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines(run)),
-            as_html([head, *linked], "text"),
-            "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", html.escape(HOW_TO_READ)) + "</p>"]
-    for each in run.found:
-        body += section(each, plots.get(each.claim.name, ""))
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
-            f"<style>{STYLE}</style>{''.join(body)}</html>\n")
-
-
-def section(each: ClaimFindings, svg: str) -> Iterator[str]:
-    claim = each.claim
-    yield f'<h2 id="{claim.name}">{html.escape(claim.question)}</h2>'
-    yield f"<p><b>Claim</b> ({html.escape(claim.source)}): {html.escape(claim.claim)}</p>"
-    yield f"<p><b>Decided by</b>: {html.escape(claim.decided_by)}</p>"
-    yield f"<p><b>Verdict: {html.escape(claim_verdict(claim, each.findings))}</b></p>"
-    for finding in each.findings:
-        yield f"<h3>{html.escape(finding.found.case)}: {finding.answer}</h3>"
-        yield as_html([[html.escape(cell) for cell in row] for row in case_table(finding.found)])
-        yield from (f'<p class="warning">{html.escape(warning)}</p>' for warning in finding.warnings)
-    yield from (f"<p>{html.escape(f'{case}: not tried here: {why}')}</p>" for case, why in each.left_out.items())
-    yield svg
-
 
 def as_html(table: Table, kind: str = "numbers") -> str:
     head, *rows = table
     cells = "".join(f"<th>{cell}</th>" for cell in head)
     return f'<table class="{kind}"><tr>{cells}</tr>' + "".join(
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
+
+
+def linked(table: Table) -> str:
+    head, *rows = table
+    return as_html([head, *([f'<a href="#{name}">{name}</a>', escape(question), escape(claim), f"<b>{escape(verdict)}</b>"]
+                            for name, question, claim, verdict in rows)], "text")
+
+
+ON_PAGE: Mapping[str, Callable[[Any], str]] = {
+    "title": lambda text: f"<h1>{escape(text)}</h1>", "text": lambda text: f"<p>{escape(text)}</p>", "verdicts": linked,
+    "reading": lambda text: "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", escape(text)) + "</p>",
+    "claim": lambda claim: (f'<h2 id="{claim.name}">{escape(claim.question)}</h2>'
+                            f"<p><b>Claim</b> ({escape(claim.source)}): {escape(claim.claim)}</p>"
+                            f"<p><b>Decided by</b>: {escape(claim.decided_by)}</p>"),
+    "verdict": lambda text: f"<p><b>Verdict: {escape(text)}</b></p>", "case": lambda text: f"<h3>{escape(text)}</h3>",
+    "table": lambda table: as_html([[*map(escape, row)] for row in table]),
+    "warning": lambda text: f'<p class="warning">{escape(text)}</p>'}
+
+
+def page(run: LabRun, plots: Mapping[str, str]) -> str:
+    body = (plots[part] if kind == "plot" else ON_PAGE[kind](part) for kind, part in content(run))
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
+            f"<style>{STYLE}</style>{''.join(body)}</html>\n")
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------

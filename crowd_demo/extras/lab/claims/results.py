@@ -263,7 +263,8 @@ def ns_per_pair(found: Found, arm: str) -> float | None:
 
 
 def _core_ns(found: Found, arm: str, stage: str = "") -> float:
-    return float(np.median(blocks_of(found, arm, stage))) * 1e6 * found.figures.get(arm, {}).get("workers", found.workers)
+    workers = found.figures.get(arm, {}).get("workers", found.workers)
+    return float(np.median(blocks_of(found, arm, stage))) * 1e6 * workers
 
 
 def in_order(found: Found) -> Iterator[str]:

@@ -65,8 +65,8 @@ def ring_with(corridor: Rectangle, ways: int, short_s: float, seconds: float) ->
 
 def speeds_along(run: WalkedScene, measures: Measures, last_s: float) -> tuple[Longs, Doubles]:
     """Return (id, speed to the right in m/s) of everybody in the last seconds of the run."""
-    end = run.walked.between(run.walked.end_s - last_s, run.walked.end_s)
-    ids, _, found = measures.speeds(end, SPEED_STEP, (1.0, 0.0))
+    walked = run.walked
+    ids, _, found = measures.speeds(walked.between(walked.end_s - last_s, walked.end_s), SPEED_STEP, (1.0, 0.0))
     return ids, found
 
 
@@ -335,8 +335,7 @@ def four_ways(density: float, short: bool) -> WalkScene:
     starts = (Rectangle(-far, 0, -near, WIDTH), Rectangle(WIDTH + near, 0, WIDTH + far, WIDTH),
               Rectangle(0, WIDTH + near, WIDTH, WIDTH + far), Rectangle(0, -far, WIDTH, -near))
     groups = tuple(WalkGroup(round(start.size * density), start, number) for number, start in enumerate(starts))
-    exits = right_of(across), left_of(across), above(upwards), below(upwards)
-    return WalkScene((across, upwards), exits, groups, 90)
+    return WalkScene((across, upwards), (right_of(across), left_of(across), above(upwards), below(upwards)), groups, 90)
 
 
 FOUR_WAYS = ValidationExperiment(

@@ -265,10 +265,8 @@ def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
                  for row in rows(result)]:
         table = [["", "expected", *walkers, "PedPy"], *cells]
         yield aligned(table if result.by_pedpy else [line[:-1] for line in table])
-    for name, why in result.errors.items():
-        yield f"{name}: could not be computed: {why}"
-    for name, why in result.left_out.items():
-        yield f"{name}: left out: {why}"
+    yield from (f"{name}: could not be computed: {why}" for name, why in result.errors.items())
+    yield from (f"{name}: left out: {why}" for name, why in result.left_out.items())
 
 
 # --- the page --------------------------------------------------------------------------------------------------------

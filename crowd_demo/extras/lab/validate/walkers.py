@@ -228,12 +228,11 @@ def pedpy_measures() -> Measures | None:
         return None
 
     def table(of: Trajectories) -> pedpy.TrajectoryData:
-        frame = pandas.DataFrame({"id": of.id, "frame": of.frame, "x": of.x, "y": of.y})
-        return pedpy.TrajectoryData(frame, frame_rate=of.fps)
+        return pedpy.TrajectoryData(pandas.DataFrame({"id": of.id, "frame": of.frame, "x": of.x, "y": of.y}), of.fps)
 
     def crossings(of: Trajectories, line: Line) -> tuple[Longs, Doubles]:
-        border = pedpy.MeasurementLine([(line.x, line.y), (line.to_x, line.to_y)])
-        _, found = pedpy.compute_n_t(traj_data=table(of), measurement_line=border)
+        _, found = pedpy.compute_n_t(traj_data=table(of), measurement_line=pedpy.MeasurementLine(
+            [(line.x, line.y), (line.to_x, line.to_y)]))
         order = np.lexsort((found.id, found.frame))
         return found.id.to_numpy(np.int64)[order], found.frame.to_numpy(float)[order] / of.fps
 
@@ -246,7 +245,7 @@ def pedpy_measures() -> Measures | None:
 
     def density(of: Trajectories, area: Rectangle) -> Doubles:
         corners = [(area.left, area.top), (area.right, area.top), (area.right, area.bottom), (area.left, area.bottom)]
-        found = pedpy.compute_classic_density(traj_data=table(of), measurement_area=pedpy.MeasurementArea(corners))
-        return found.density.to_numpy(float)
+        return pedpy.compute_classic_density(traj_data=table(of), measurement_area=pedpy.MeasurementArea(
+            corners)).density.to_numpy(float)
 
     return Measures(crossings, speeds, density)

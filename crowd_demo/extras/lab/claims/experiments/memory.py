@@ -20,7 +20,7 @@ saw allocated, arrays and the objects around them. Sparse is smaller below U = 1
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ from crowd_demo.extras.lab.claims.claim import (
     is_true,
     memory_order,
 )
+from crowd_demo.measure.experiment import Slice
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.store.sparse_set import SparseSet
 from crowd_demo.sim.store.state import MovingColumns, dtypes_of
@@ -325,7 +326,8 @@ OBJECTS = 2048  # bytes of Python objects around the arrays, at most
 PRINTED = {(24, "linear"): 14_125}  # an entry of its table for 1,000 entities that is not what its formula gives
 
 
-def counted(entities: int, component: int) -> Generator[tuple[str, Figures], None, None]:
+def counted(entities: int, component: int) -> Generator[Slice, None, Mapping[str, Figures]]:
+    found = dict[str, Figures]()
     for used in SHARES:
         for name, storage in STORAGES.items():
             make = partial(storage.make, entities, component, used)
@@ -334,7 +336,9 @@ def counted(entities: int, component: int) -> Generator[tuple[str, Figures], Non
                        "formula": round(storage.formula(entities, component, used))}
             if entities == 1000 and (component, name) in PRINTED:
                 figures["printed"] = PRINTED[component, name]
-            yield f"{name}, {used:.0%} used", figures
+            found[f"{name}, {used:.0%} used"] = figures
+            yield Slice(name, 0)
+    return found
 
 
 def decide_sparse(found: Found) -> Answer:

@@ -68,9 +68,7 @@ class CrowdFrames:
         return {"change_place": float(np.mean(moved > 0)), "places": float(moved.mean())}
 
 
-@lru_cache(maxsize=1)
-def frames_of(agents: int) -> CrowdFrames:
-    return CrowdFrames(agents)
+frames_of = lru_cache(maxsize=1)(CrowdFrames)
 
 
 @kernel

@@ -1,14 +1,13 @@
-"""What a technique gives: crowds that differ in it alone, by size, speed, density or kind; and how far a crowd grows with it:
-what fits into a frame, and how the time of a step grows with agents and threads.
+"""What a technique gives: crowds that differ in it alone, by size, speed, density or kind; and how far a crowd grows
+with it: what fits into a frame, and how the time of a step grows with agents and threads.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from crowd_demo.extras.lab.claims.claim import (
     CallArm,
     Case,
     Claim,
+    CountedCase,
     CrowdArm,
     Figures,
     Found,
@@ -186,9 +186,8 @@ LIMIT_ARMS: dict[str, Values] = {
 
 def limit_price(crowd: CrowdArm) -> Figures:
     """How far the neighbours that are kept lie on one side, where all would lie around; and the error of a mean push."""
-    has_neighbours = crowd.sim.optimizations.get("neighbours") != "field"
-    kept = {"bias": math.hypot(*bias(crowd.sim).kept)} if has_neighbours else {}
-    return {"error": exact_error(crowd.sim).mean, **kept}
+    is_field = crowd.sim.optimizations.get("neighbours") == "field"
+    return {"error": exact_error(crowd.sim).mean, **({} if is_field else {"bias": math.hypot(*bias(crowd.sim).kept)})}
 
 
 LIMITS = Claim(
@@ -295,27 +294,21 @@ def rungs() -> Iterator[Rung]:
         yield Rung(name, options, adds=name != NAIVE)
 
 
-class LadderCase(NamedTuple):
-    """A search on each rung, at one density; pictures are drawn by the fastest way on all of them."""
-
-    name: str
-    most: int
-    seconds: float = 40.0
-
-    def run(self, blocks: int) -> Generator[Slice, None, Found]:
-        config = load_config("20k-flock")
-        search = Largest(config, list(rungs()), partial(compile_missing, KernelFinder(config, render=True)), self.most)
-        yield from search.run()
-        figures = {answer.rung.name: {"agents": answer.measured.agents, "frame_ms": round(answer.measured.frame.value, 3)}
-                   for answer in search.answers if answer.measured}
-        return Found(self.name, self.most, 1, 0, figures=figures)
+def ladder(most: int) -> Generator[Slice, None, Mapping[str, Figures]]:
+    """Search on each rung, at one density; pictures are drawn by the fastest way on all of them."""
+    config = load_config("20k-flock")
+    search = Largest(config, list(rungs()), partial(compile_missing, KernelFinder(config, render=True)), most)
+    yield from search.run()
+    return {answer.rung.name: {"agents": answer.measured.agents, "frame_ms": round(answer.measured.frame.value, 3)}
+            for answer in search.answers if answer.measured}
 
 
 LADDER = Claim(
     "ladder", "How many agents are possible at 60 FPS on each rung?",
     "on one core 400 with all pairs, 5,000 to 6,000 with a grid, 10,000 to 20,000 with lanes", GRIDS,
     "at least 400, 5,000 and 10,000 birds whose step and picture take 16.7 ms, on one core",
-    lambda scale: [LadderCase("birds at the density of 20k-flock", scale.most, 40.0 if scale.most <= 250_000 else 120.0)],
+    lambda scale: [CountedCase("birds at the density of 20k-flock", scale.most, partial(ladder, scale.most),
+                               40.0 if scale.most <= 250_000 else 120.0)],
     lambda found: all_of(is_true(found.figures.get(rung, {}).get("agents", 0) >= least) for rung, least in WANTED.items()),
     by_size=False)
 
