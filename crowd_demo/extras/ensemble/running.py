@@ -220,11 +220,12 @@ def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
     from crowd_demo.host.compiling.ahead import KernelFinder
     from crowd_demo.host.compiling.compilers import Compilers
 
+    def compiling(kernel: str, done: int, total: int) -> None:
+        tell(f"compiling {kernel} ({min(done + 1, total)} of {total})")
+
     for config in {_what_decides(config): config for config in configs}.values():
         with closing(Compilers(config)) as compilers:
-            compilers.compile_first(
-                KernelFinder(config, False).missing(config.optimizations), config.optimizations,
-                lambda kernel, done, total: tell(f"compiling {kernel} ({min(done + 1, total)} of {total})"))
+            compilers.compile_first(KernelFinder(config, False).missing(config.optimizations), config.optimizations, compiling)
 
 
 def _what_decides(config: Config) -> str:
