@@ -112,7 +112,8 @@ def _read(args: argparse.Namespace) -> ExportJob:
 
 def command_of(args: argparse.Namespace) -> str:
     """The command as it was given, with the written file by its name alone."""
-    return shlex.join(["crowd-demo", NAME, *(args.file.name if Path(word) == args.file else word for word in args.words)])
+    return shlex.join(["crowd-demo", NAME,
+                       *(args.file.name if Path(word) == args.file else word for word in args.words)])
 
 
 def _run(args: argparse.Namespace, job: ExportJob) -> int:

@@ -166,7 +166,8 @@ def _ablate(args: argparse.Namespace, asked: tuple[Config, list[Technique]]) -> 
         from crowd_demo.sim.simulation import Simulation
 
         tell(f"building a world of {config.agents:,} agents")
-        return Ablation(Simulation(config).snapshot(), compile_for, args.render, Limits(args.seconds, args.steps), chosen)
+        return Ablation(Simulation(config).snapshot(), compile_for, args.render, Limits(args.seconds, args.steps),
+                        chosen)
 
     def conclude(ablation: Ablation) -> int:
         written = show_experiment(ablation, f"{args.config}: {ablation.agents:,} agents", "nothing was measured", args.report)
@@ -468,7 +469,8 @@ def _read_validate(args: argparse.Namespace) -> list[ValidationExperiment]:
     from crowd_demo.extras.lab.validate import EXPERIMENTS
 
     lines = _mistakes(args, "validate: unknown experiment", EXPERIMENTS) + found((
-        args.out and not find_spec("matplotlib"), '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'))
+        args.out and not find_spec("matplotlib"),
+        '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'))
     refuse([] if args.list else lines)
     return [EXPERIMENTS[name] for name in (not args.list and dict.fromkeys(args.names)) or EXPERIMENTS]
 

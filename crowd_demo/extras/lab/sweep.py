@@ -83,7 +83,8 @@ def record_of(config: Config, technique: Technique, results: Sequence[Swept], st
     return {**header("sweep"), "technique": technique.path, "default": technique.default, "agents": config.agents,
             "seed": config.seed, "steps": steps, "warmup_steps": WARM_UP, "one_crowd": one_crowd(results),
             "results": [{"value": each.value, "crowd": each.kind.name, "measures": each.measures,
-                         "picture_hash": each.picture_hash, "why": each.why, **each.result.record()} for each in results]}
+                         "picture_hash": each.picture_hash, "why": each.why, **each.result.record()}
+                        for each in results]}
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

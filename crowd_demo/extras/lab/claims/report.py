@@ -117,7 +117,7 @@ def is_timed(each: ClaimFindings) -> bool:
 
 
 def content(run: LabRun) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of the report, each with its kind, as `IN_TEXT` and `ON_PAGE` have them; of a plot the claim's name."""
+    """Yield the parts of the report, each with its kind (as `IN_TEXT` and `ON_PAGE`); of a plot the claim's name."""
     yield "title", "Claims, put to the test"
     yield from (("text", line) for line in machine_lines(run))
     yield "verdicts", verdict_table(run)
@@ -160,8 +160,9 @@ def as_html(table: Table, kind: str = "numbers") -> str:
 
 def linked(table: Table) -> str:
     head, *rows = table
-    return as_html([head, *([f'<a href="#{name}">{name}</a>', escape(question), escape(claim), f"<b>{escape(verdict)}</b>"]
-                            for name, question, claim, verdict in rows)], "text")
+    return as_html([head, *(
+        [f'<a href="#{name}">{name}</a>', escape(question), escape(claim), f"<b>{escape(verdict)}</b>"]
+        for name, question, claim, verdict in rows)], "text")
 
 
 ON_PAGE: Mapping[str, Callable[[Any], str]] = {

@@ -157,8 +157,8 @@ class Results(NamedTuple):
 
 def record_of(run: LabRun) -> dict[str, object]:
     return {**header(KIND), **fingerprint(run.scale), "state": run.state, "complete": run.done, "claims": {
-        claim.name: {"question": claim.question, "claim": claim.claim, "source": claim.source, "decided_by": claim.decided_by,
-                     "verdict": claim_verdict(claim, findings), "left_out": left_out,
+        claim.name: {"question": claim.question, "claim": claim.claim, "source": claim.source,
+                     "decided_by": claim.decided_by, "verdict": claim_verdict(claim, findings), "left_out": left_out,
                      "cases": [{**finding.found._asdict(), "answer": finding.answer, "warnings": finding.warnings,
                                 "ratios": {arm: interval_json(ratio) for arm, ratio in finding.ratios.items()}}
                                for finding in findings]}
@@ -232,8 +232,8 @@ def compared(a: Results, b: Results) -> TextTable:
         for arm in [arm for arm in both[0].arms if all(arm in each.blocks_ms for each in both)]:
             before, after = (np.asarray(each.blocks_ms[arm], np.float64) for each in both)
             times, hashes = independent_ratio(before, after), {each.hashes.get(arm) for each in both}
-            rows.append((" ".join((*key, arm)), milliseconds(median_interval(before)), milliseconds(median_interval(after)),
-                         factor(times.value), factors(times),
+            rows.append((" ".join((*key, arm)), milliseconds(median_interval(before)),
+                         milliseconds(median_interval(after)), factor(times.value), factors(times),
                          "-" if None in hashes else "same" if len(hashes) == 1 else "DIFFERS"))
     return TextTable(("claim, case, arm", "A ms", "B ms", "B is faster by", "95%", "hash"), rows)
 

@@ -1,5 +1,5 @@
-"""Rooms and corridors: people leave a room by a door or a bottleneck, or walk from one to another against a crowd or by a
-detour; and a few people in a corridor: somebody alone, around a corner, and two who walk against each other.
+"""Rooms and corridors: people leave a room by a door or a bottleneck, or walk from one to another against a crowd or
+by a detour; and a few people in a corridor: somebody alone, around a corner, and two who walk against each other.
 """
 
 from __future__ import annotations
