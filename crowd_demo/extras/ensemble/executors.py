@@ -16,9 +16,11 @@ import os
 import signal
 import subprocess
 import threading
+import uuid
 from collections.abc import Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 
 from pydantic import ValidationError
 
@@ -42,24 +44,34 @@ class Executor:
 
     workers: int
 
+    def __init__(self) -> None:
+        self.given: dict[Future[RunRow], Job] = {}
+
     def rows(self, jobs: Sequence[Job]) -> Generator[RunRow | None, None, None]:
         """Yield a row for each job, in the order in which they come; None a few times a second while there is none.
 
         Every job gets a row: one whose worker dies is done again, and has an error once that has happened often.
         Raises ExecutorError where nothing can be carried out any more.
         """
-        waiting, given = list(reversed(jobs)), dict[Future[RunRow], Job]()
-        while waiting or given:
-            while waiting and len(given) < max(self.workers, 1):  # more would share the blame for a death
+        waiting, done = list(reversed(jobs)), SimpleQueue[Future[RunRow]]()
+        while waiting or self.given:
+            while waiting and len(self.given) < max(self.workers, 1):  # more would share the blame for a death
                 job = waiting.pop()
-                given[self.submit(job)] = job
-            done = wait(given, POLL_S, FIRST_COMPLETED).done
-            yield from (row_of(future, given.pop(future)) for future in done)
-            if not done:
+                future = self.submit(job)
+                self.given[future] = job
+                future.add_done_callback(done.put)
+            try:
+                future = done.get(timeout=POLL_S)
+            except Empty:
                 self.check()
                 yield None
+            else:
+                yield self.row_of(future, self.given.pop(future))
 
     def submit(self, job: Job) -> Future[RunRow]:
+        raise NotImplementedError
+
+    def row_of(self, future: Future[RunRow], job: Job) -> RunRow:
         raise NotImplementedError
 
     def check(self) -> None:
@@ -69,23 +81,13 @@ class Executor:
         raise NotImplementedError
 
 
-def row_of(future: Future[RunRow], job: Job) -> RunRow:
-    try:
-        return future.result()
-    except CancelledError:
-        raise ExecutorError(GONE) from None
-    except ExecutorError:
-        raise
-    except Exception as error:  # of any kind: whatever a worker of the cluster raised
-        return RunRow(key=job.key, error=error_line(error))
-
-
 # --- this machine ----------------------------------------------------------------------------------------------------
 
 class LocalExecutor(Executor):
     """So many processes, each started by the thread that gives it jobs when there is one to do."""
 
     def __init__(self, workers: int) -> None:
+        super().__init__()
         self.workers = workers
         self._pool = ThreadPoolExecutor(workers, "crowd-demo ensemble")
         self._processes: dict[int, Process] = {}  # by thread
@@ -93,6 +95,11 @@ class LocalExecutor(Executor):
 
     def submit(self, job: Job) -> Future[RunRow]:
         return self._pool.submit(self._carry_out, job)
+
+    def row_of(self, future: Future[RunRow], job: Job) -> RunRow:
+        if error := future.exception():
+            raise ExecutorError(f"no process can be started: {error_line(error)}") from error
+        return future.result()
 
     def _carry_out(self, job: Job) -> RunRow:
         """Give the job to the process of this thread, and replace that when it has died."""
@@ -123,12 +130,9 @@ class Process:
     """One worker. Only one thread may talk to it; any may close it."""
 
     def __init__(self) -> None:
-        try:
-            self._process = child.start(
-                __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **child.ONE_THREAD},
-                start_new_session=True)  # Ctrl-C is for the program, which then ends its workers
-        except OSError as error:
-            raise ExecutorError(f"no process can be started: {error_line(error)}") from error
+        self._process = child.start(
+            __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **child.ONE_THREAD},
+            start_new_session=True)  # Ctrl-C is for the program, which then ends its workers
         self._talk = child.talk_to(self._process)
         self.close = self._talk.close
 
@@ -140,15 +144,20 @@ class Process:
 
     def how_it_died(self) -> str:
         """Wait for its end; return `exit code 1` or `killed by SIGKILL`."""
-        code, names = self._process.wait(), {each.value: each.name for each in signal.Signals}
-        return f"exit code {code}" if code >= 0 else f"killed by {names.get(-code, f'signal {-code}')}"
+        code = self._process.wait()
+        if code >= 0:
+            return f"exit code {code}"
+        with suppress(ValueError):
+            return f"killed by {signal.Signals(-code).name}"
+        return f"killed by signal {-code}"
 
 
 def main() -> None:
     """Carry out job after job, in the process."""
     lines, answers = child.standard_lines()
     while True:
-        print(carry_out(Job.model_validate_json(lines.get())).model_dump_json(), file=answers, flush=True)
+        row = carry_out(Job.model_validate_json(lines.get()))
+        print(row.model_dump_json(), file=answers, flush=True)
 
 
 # --- a cluster -------------------------------------------------------------------------------------------------------
@@ -157,6 +166,7 @@ class ClusterExecutor(Executor):
     """Connects to a scheduler such as tcp://10.0.0.1:8786. Raises ExecutorError where none answers."""
 
     def __init__(self, address: str) -> None:
+        super().__init__()
         self._workers = 0  # when last heard of
         try:
             from distributed import Client
@@ -169,7 +179,6 @@ class ClusterExecutor(Executor):
             self._client = Client(address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
             raise ExecutorError(f"no scheduler answers at {address} ({error_line(error)})") from None
-        self._executor = self._client.get_executor(pure=False)  # Dask makes what is pure but once
 
     @property
     def workers(self) -> int:  # type: ignore[override]  # they come and go
@@ -178,7 +187,16 @@ class ClusterExecutor(Executor):
         return self._workers
 
     def submit(self, job: Job) -> Future[RunRow]:
-        return self._executor.submit(on_worker, job)
+        name = f"crowd-demo-{job.key}-{uuid.uuid4().hex[:8]}"  # Dask makes a name but once
+        return self._client.submit(on_worker, job.model_dump_json(), key=name, pure=False)
+
+    def row_of(self, future: Future[RunRow], job: Job) -> RunRow:
+        if future.status in ("lost", "cancelled"):  # type: ignore[attr-defined]  # a future of Dask's
+            raise ExecutorError(GONE)
+        try:
+            return RunRow.model_validate_json(future.result())  # type: ignore[arg-type]
+        except Exception as error:  # of any kind: whatever the worker or the cluster raised
+            return RunRow(key=job.key, error=error_line(error))
 
     def check(self) -> None:
         if self._client.status in ("closing", "closed"):
@@ -186,12 +204,12 @@ class ClusterExecutor(Executor):
 
     def close(self) -> None:
         with suppress(Exception):  # the cluster may be gone
-            self._executor.shutdown(wait=False)
+            self._client.cancel(list(self.given), force=True)
         with suppress(Exception):
             self._client.close(timeout=2)
 
 
-def on_worker(job: Job) -> RunRow:
+def on_worker(text: str) -> str:
     from distributed import get_worker
 
-    return carry_out(job, get_worker().address)
+    return carry_out(Job.model_validate_json(text), get_worker().address).model_dump_json()
