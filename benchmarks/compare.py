@@ -2,10 +2,10 @@
 
     python benchmarks/compare.py --against COMMIT [--config NAME]... [--set KEY.PATH=VALUE]... [--here KEY.PATH=VALUE]...
 
-Each of the two is installed into an environment of its own and runs in a process of its own; the other commit runs twice, and
-what lies within the difference of its two copies is no difference. The exit code is 1 if the crowds differ. `--cold` measures
-the first start instead, with an empty kernel cache, and `--warm` a later one: wall and CPU seconds of all processes until one
-frame has been drawn.
+Each of the two runs in a process of its own, in the present environment; the other commit runs twice, and what lies within the
+difference of its two copies is no difference. The exit code is 1 if the crowds differ. `--cold` measures the first start
+instead, with an empty kernel cache, and `--warm` a later one: wall and CPU seconds of all processes until one frame has been
+drawn.
 """
 
 import argparse
@@ -16,13 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from installs import Install, InstallError, at_commit, here
-from variants import ChildError, ChildVariant, StartVariant
+from variants import HERE, ChildError, ChildVariant, Install, StartVariant, at_commit
 
 from crowd_demo.cli.arguments import Parser, count
 from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
-from crowd_demo.host.shutdown import FAILED, OK, USAGE_ERROR
+from crowd_demo.host.shell import FAILED, OK, USAGE_ERROR, ProgressLine
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Comparison,
@@ -80,8 +79,6 @@ def _parser() -> Parser:
     made.add_argument("--no-picture", action="store_true", help="steps only")
     made.add_argument("--cold", action="store_true", help="the first start instead")
     made.add_argument("--warm", action="store_true", help="a start with all kernels in the cache instead")
-    made.add_argument("--no-install", action="store_true", help="run both sources in the present environment: quick, offline")
-    made.add_argument("--extra", metavar="NAME", default="", help="install with this extra, such as fast")
     return made
 
 
@@ -89,12 +86,12 @@ def _main(args: argparse.Namespace) -> int:
     configs = [str(Path(name).resolve()) if Path(name).is_file() else name for name in args.configs or ["20k"]]
     try:
         shared, own = _by_path(args.overrides, "--set"), _by_path(args.own_overrides, "--here")
-        for line in mistakes(args):
-            raise InstallError(line)
-        installs = at_commit(args.against, not args.no_install, args.extra), here(not args.no_install, args.extra)
+        if args.frames >= HISTORY:
+            raise ChildError(f"--frames: a block has at most {HISTORY - 1}, not {args.frames}")
+        installs = at_commit(args.against), HERE
         measure = measured_starts if args.cold or args.warm else measured
         found = {config: measure(args, installs, config, (shared, {**shared, **own})) for config in configs}
-    except (ConfigError, InstallError, ChildError) as error:
+    except (ConfigError, ChildError) as error:
         print(error, file=sys.stderr)
         return USAGE_ERROR
     return FAILED if any(each.differing() for kinds in found.values() for each in kinds.values()) else OK
@@ -102,13 +99,6 @@ def _main(args: argparse.Namespace) -> int:
 
 def _by_path(overrides: Sequence[str], option: str) -> dict[str, object]:
     return {".".join(map(str, each.path)): each.value for each in parse_overrides(overrides, option)}
-
-
-def mistakes(args: argparse.Namespace) -> Iterator[str]:
-    if args.frames >= HISTORY:
-        yield f"--frames: a block has at most {HISTORY - 1}, not {args.frames}"
-    if args.no_install and args.extra:
-        yield "--extra: nothing is installed with --no-install"
 
 
 def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
@@ -155,13 +145,9 @@ def measured_starts(args: argparse.Namespace, installs: Pair, config: str, overr
 
 
 def watched(turns: Generator[Slice, None, Result], what: str) -> Result:
-    """Run all turns; on a terminal, standard error says how much is done."""
-    def show(turn: Slice) -> None:
-        if sys.stderr.isatty():
-            text = f"{what}: {turn.part:.0%}" if turn.part < 1 else ""
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-    return result_of(mapped(turns, show))
+    """Run all turns; standard error says how much is done."""
+    with ProgressLine(what) as line:
+        return result_of(mapped(turns, line.show))
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

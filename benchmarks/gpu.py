@@ -1,6 +1,6 @@
 """Show on a real graphics card that its crowd is the processor's, bit for bit.
 
-    python benchmarks/gpu.py [--quick] [--only operations|hashes] [--of birds|people]
+    python benchmarks/gpu.py [--quick] [--only operations|hashes]
 
 *operations*  every elementary operation of the formulas gives the same bits: those of one operand for all 2^32 of them, those
               of two for 2^28 pairs of any bits, and for as many whose exponents are near each other
@@ -138,12 +138,10 @@ CROWDS: dict[str, tuple[str, Values]] = {
 BIRDS = {"20k-flock", "1m-flock"}  # the configurations
 
 
-def hashes(quick: bool, of: str) -> list[str]:
+def hashes(quick: bool) -> list[str]:
     """Return which crowds differ."""
     found = []
     for name, (config, values) in list(CROWDS.items())[:2 if quick else None]:
-        if of not in ("", "birds" if config in BIRDS else "people"):
-            continue
         sims = [Simulation(load_config(config, values)) for _ in range(3)]
         steps = {0: 100 if config in BIRDS else 300, 1: 20}.get(sims[0].agents.count // 1_000_000, 8)
         for number, sim in enumerate(sims):  # on the processor, on the GPU, and a bit here, a bit there
@@ -161,14 +159,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=("operations", "hashes"))
-    parser.add_argument("--of", choices=("birds", "people"), default="")
     asked = parser.parse_args()
     if why := missing():
         print(f"no GPU: {why}", file=sys.stderr)
         return 2
     print(gpu().name)
     different: list[str] = []
-    for name, test in (("operations", operations), ("hashes", lambda quick: hashes(quick, asked.of))):
+    for name, test in (("operations", operations), ("hashes", hashes)):
         if asked.only in (None, name):
             begun = time.perf_counter()
             different += (found := test(asked.quick))

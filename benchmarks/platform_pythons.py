@@ -1,6 +1,6 @@
 """Pythons of other versions and processors, and wheels for them: all in a folder, nothing is installed, nobody need be root.
 
-A Python of a version is the present one, one on the path, one of pyenv or uv, or else Debian's. **Debian's Python** is
+A Python of a version is the present one, one on the path, or else Debian's. **Debian's Python** is
 unpacked from packages that apt downloads with lists and settings of its own, for any processor, and is started through the
 dynamic linker beside it. For another processor all that runs under **qemu-user**, which is also unpacked from a package where
 it is not installed. **Wheels** are chosen by pip of the present Python (`--python-version`, `--platform`) and unpacked into a
@@ -11,12 +11,11 @@ import os
 import platform
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from installs import InstallError, output_of
+from variants import ChildError, output_of
 
 SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}  # of Debian, by the Python that each has
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -31,25 +30,17 @@ def own_architecture() -> str:
 
 
 def python_of(version: str, folder: Path) -> list[str]:
-    """The command of a Python of a minor version for this processor. Raises InstallError if there is none."""
-    usual = f"'{version}' == s.get_python_version() and not s.get_config_var('Py_GIL_DISABLED')"
-    for candidate in _installed_pythons(version):
-        check = [candidate, "-c", f"import ctypes, sysconfig as s; assert {usual}"]
-        if not subprocess.run(check, capture_output=True).returncode:
-            return [candidate]
-    return debian_python(version, own_architecture(), folder)
-
-
-def _installed_pythons(version: str) -> list[str]:
-    kept = f".pyenv/versions/{version}.*/bin/python", f".local/share/uv/python/cpython-{version}.*/bin/python3"
-    found = [str(path) for pattern in kept for path in Path.home().glob(pattern)]
-    return [sys.executable, *filter(None, [shutil.which(f"python{version}")]), *found]
+    """The command of a Python of a minor version for this processor. Raises ChildError if there is none."""
+    if version == f"{sys.version_info[0]}.{sys.version_info[1]}":
+        return [sys.executable]
+    found = shutil.which(f"python{version}")
+    return [found] if found else debian_python(version, own_architecture(), folder)
 
 
 def debian_python(version: str, architecture: str, folder: Path) -> list[str]:
-    """The command of Debian's Python of a minor version, emulated for another processor. Raises InstallError."""
+    """The command of Debian's Python of a minor version, emulated for another processor. Raises ChildError."""
     if version not in SUITES:
-        raise InstallError(f"Python {version} is not installed, and no Debian has it")
+        raise ChildError(f"Python {version} is not installed, and no Debian has it")
     root = unpacked([name.format(version) for name in FILES], SUITES[version], architecture, folder / "debian")
     emulator = [] if architecture == own_architecture() else [_emulator(PROCESSORS[architecture], folder), "-L", str(root)]
     linker = next(path for path in root.rglob("ld-linux-*.so.*") if not path.is_symlink())  # a link may lead out of the folder
@@ -95,18 +86,18 @@ def unpacked(packages: Sequence[str], suite: str, architecture: str, folder: Pat
 
 
 def _archive() -> str:
-    """Where this system takes Debian's packages from. Raises InstallError elsewhere."""
+    """Where this system takes Debian's packages from. Raises ChildError elsewhere."""
     if not shutil.which("apt-get"):
-        raise InstallError("there is no apt-get: only Debian has its Pythons")
+        raise ChildError("there is no apt-get: only Debian has its Pythons")
     places = output_of(["apt-get", "indextargets", "--format", "$(REPO_URI)"], "apt-get").decode().split()
     for place in places:
         if place.rstrip("/").endswith("/debian"):
             return place
-    raise InstallError("apt-get has no archive of Debian among its sources (and `apt-get update` must have run)")
+    raise ChildError("apt-get has no archive of Debian among its sources (and `apt-get update` must have run)")
 
 
 def install_wheels(requirements: Sequence[str], version: str, architecture: str, folder: Path) -> Path:
-    """Unpack wheels for a minor version of Python into a folder, and return it. Raises InstallError."""
+    """Unpack wheels for a minor version of Python into a folder, and return it. Raises ChildError."""
     shutil.rmtree(folder, ignore_errors=True)
     other = [] if architecture == own_architecture() else [
         f"--platform=manylinux_2_{minor}_{PROCESSORS[architecture]}" for minor in GLIBC]

@@ -14,7 +14,6 @@ tick, and which could not be run and why. The exit code is 0 only if all that we
 anew from the row `here`, after a change that is meant to move hashes.
 """
 
-import argparse
 import json
 import re
 import shutil
@@ -22,16 +21,16 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from installs import ROOT, InstallError, last_line
 from platform_pythons import debian_python, environment, install_wheels, own_architecture, python_of
+from variants import ROOT, ChildError, last_line
 
-from crowd_demo.cli.arguments import Parser, mistaken
+from crowd_demo.cli.arguments import Parser
 from crowd_demo.cli.main import exit_code
-from crowd_demo.host.shutdown import FAILED, OK
+from crowd_demo.host.shell import FAILED, OK
 from crowd_demo.measure.experiment import machine
 
 KEPT = ROOT / "build" / "platforms"
@@ -82,21 +81,19 @@ class Found:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Return the exit code: 0 all agree, 1 one differs or could not be run, 2 a mistake of the user."""
-    return exit_code(lambda: _main(_parser().parse_args(argv)))
+    return exit_code(lambda: _main(argv))
 
 
-def _parser() -> Parser:
-    made = Parser(prog="benchmarks/platforms.py", allow_abbrev=False, description=str(__doc__).partition("\n")[0])
-    made.add_argument("--only", metavar="PLATFORM", nargs="+", help="platforms to run, by name (all)")
-    made.add_argument("--config", metavar="NAME", action="append", dest="configs", help="one or several (thirteen)")
-    made.add_argument("--pin", action="store_true", help=f"write {PINNED.name} anew, from the row here")
-    return made
-
-
-def _main(args: argparse.Namespace) -> int:
+def _main(argv: Sequence[str] | None) -> int:
     known = {platform.name: platform for platform in PLATFORMS}
-    if lines := [*_mistakes(args, known)]:
-        return mistaken(*lines)
+    parser = Parser(prog="benchmarks/platforms.py", allow_abbrev=False, description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--only", metavar="PLATFORM", nargs="+", choices=known, help="platforms to run, by name (all)")
+    parser.add_argument("--config", metavar="NAME", action="append", dest="configs", choices=CONFIGS,
+                        help="one or several (thirteen)")
+    parser.add_argument("--pin", action="store_true", help=f"write {PINNED.name} anew, from the row here")
+    args = parser.parse_args(argv)
+    if args.pin and (args.only or args.configs):
+        parser.error("--pin: all configurations are pinned, from the row here")
     chosen = [known[name] for name in (["here"] if args.pin else args.only or known)]
     pinned: Hashes = {} if args.pin else json.loads(PINNED.read_text("utf-8"))
     results = {}
@@ -109,13 +106,6 @@ def _main(args: argparse.Namespace) -> int:
     return FAILED if any(found.failure or differing(found.hashes, pinned) for found in results.values()) else OK
 
 
-def _mistakes(args: argparse.Namespace, known: Mapping[str, Platform]) -> Iterator[str]:
-    for option, names, there in (("--only", args.only, known), ("--config", args.configs, CONFIGS)):
-        yield from (f"{option}: there is no {name}; there are {', '.join(there)}" for name in names or () if name not in there)
-    if args.pin and (args.only or args.configs):
-        yield "--pin: all configurations are pinned, from the row here"
-
-
 # --- one platform ----------------------------------------------------------------------------------------------------
 
 def run(platform: Platform, configs: Sequence[str]) -> Found:
@@ -124,7 +114,7 @@ def run(platform: Platform, configs: Sequence[str]) -> Found:
     try:
         command, path = prepared(platform, folder)
         found = stepped([*command, str(CHILD), str(TICKS), *configs], environment(path, variables(platform, folder)), folder)
-    except (InstallError, OSError) as error:
+    except (ChildError, OSError) as error:
         found = Found(failure=str(error))
     used = found.about.get("registers", "")
     if not found.failure and platform.registers not in ("", used):
@@ -134,9 +124,9 @@ def run(platform: Platform, configs: Sequence[str]) -> Found:
 
 
 def prepared(platform: Platform, folder: Path) -> tuple[list[str], list[Path]]:
-    """The command of a Python, and the folders from which it imports. Raises InstallError."""
+    """The command of a Python, and the folders from which it imports. Raises ChildError."""
     if platform.needs and not has(platform.needs):
-        raise InstallError(f"this processor has no {platform.needs}")
+        raise ChildError(f"this processor has no {platform.needs}")
     if not platform.versions:
         return [sys.executable], [ROOT]
     if platform.architecture == own_architecture():

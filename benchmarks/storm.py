@@ -26,7 +26,7 @@ from pathlib import Path
 from string import ascii_lowercase, digits
 from typing import Any, NamedTuple
 
-from first_window import screen
+from table import screen
 
 from crowd_demo.config.keys import ACTIONS, CHORD, Keys, keys_of
 from crowd_demo.config.loader import ConfigError, load_config

@@ -12,19 +12,20 @@ The exit code is 1 if a target was missed. Other numbers are in the report of `c
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from first_window import first_start, missing_tools
-from installs import here, last_line
-from variants import ChildError
+from variants import HERE, ChildError, output_of
 
 from crowd_demo.measure.statistics import UNKNOWN, Interval, median_interval, ratio_interval
 
@@ -50,13 +51,8 @@ class Found(NamedTuple):
 
 def asked(*words: str, cache: str = "") -> str:
     """Return what Python prints, with kernels in the folder `cache`, or where they usually are. Raises ChildError."""
-    install = here(installed=False)
-    environment = {**install.environment, **({"CROWD_DEMO_CACHE": cache} if cache else {})}
-    done = subprocess.run([*install.command, *words], env=environment, cwd=install.folder, capture_output=True,
-                          encoding="utf-8")
-    if done.returncode:
-        raise ChildError(f"ended with code {done.returncode}: {last_line(done.stderr)}")
-    return done.stdout
+    environment = {**HERE.environment, **({"CROWD_DEMO_CACHE": cache} if cache else {})}
+    return output_of([*HERE.command, *words], "child", env=environment, cwd=HERE.folder).decode()
 
 
 def looked(kind: str, config: str, frames: int, *overrides: str) -> tuple[Any, dict[str, Any]]:
@@ -81,15 +77,114 @@ def looking(quick: bool) -> Iterator[Found]:
             yield Found(f"20k, {name}{where}: ms more a frame", more.value, 2.0, more)
 
 
+# --- a first start in a window, looked at from outside ---------------------------------------------------------------
+
+TOOLS = ("Xvfb", "xwd")
+SIZE = (1280, 720)
+COLOURS = 200  # in the middle of the picture: more than the screen with the progress bar has
+POLL_S = 0.4
+PATIENCE_S = 180.0
+
+
+class Seen(NamedTuple):
+    """Seconds from the start until something was seen, and the most memory of all processes (proportional set sizes)."""
+
+    bar_s: float
+    moving_s: float  # two pictures of a crowd that differ
+    peak_mb: float
+
+
+def first_start(config: str, watched_s: float = 0.0) -> Seen:
+    """Start with an empty cache, and watch until the crowd moves, or at least so long. Raises ChildError."""
+    with screen() as (display, _), tempfile.TemporaryDirectory() as cache:
+        environment = {**HERE.environment, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", "CROWD_DEMO_CACHE": cache,
+                       "CROWD_DEMO_PREFERENCES": ""}
+        began = time.monotonic()
+        process = subprocess.Popen([*HERE.command, "-m", "crowd_demo", "--config", config], env=environment,
+                                   cwd=HERE.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            return _watch(process, display, began, watched_s)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _watch(process: subprocess.Popen[bytes], display: str, began: float, watched_s: float) -> Seen:
+    bar_s = moving_s = peak_mb = 0.0
+    before: list[bytes] = []
+    while not moving_s or time.monotonic() - began < watched_s:
+        now_s = time.monotonic() - began
+        if process.poll() is not None or now_s > PATIENCE_S:
+            raise ChildError("no crowd was seen")
+        if not moving_s:
+            pixels = _middle(display)
+            colours = len(set(pixels))
+            bar_s = bar_s or now_s * (colours > 1)
+            if before and colours > COLOURS and pixels != before:
+                moving_s = now_s
+            before = pixels if colours > COLOURS else []
+        if watched_s:
+            peak_mb = max(peak_mb, sum(status_mb(pid, "smaps_rollup", "Pss") for pid in _with_children(process.pid)))
+        time.sleep(POLL_S if not before else POLL_S / 4)
+    return Seen(bar_s, moving_s, peak_mb)
+
+
+@contextmanager
+def screen() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The display of a screen of its own, which ends afterwards, and the process that it is."""
+    read, write = os.pipe()
+    width, height = SIZE
+    # Left to itself it starts afresh whenever its last client leaves, and refuses the next one meanwhile: "x11 not available".
+    server = subprocess.Popen(["Xvfb", "-noreset", "-nolisten", "tcp", "-displayfd", str(write), "-screen", "0",
+                               f"{width}x{height}x24"], pass_fds=[write], stderr=subprocess.DEVNULL)
+    os.close(write)
+    try:
+        with os.fdopen(read, encoding="utf-8") as told:
+            yield f":{told.readline().strip()}", server
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _middle(display: str) -> list[bytes]:
+    """Pixels of the screen between the panels."""
+    width, height = SIZE
+    done = subprocess.run(["xwd", "-root", "-silent", "-display", display], capture_output=True, check=False)
+    picture = done.stdout[-width * height * 4:]
+    rows = (picture[(y * width + 500) * 4:(y * width + 800) * 4] for y in range(200, 500, 3))
+    return [row[at:at + 3] for row in rows for at in range(0, len(row), 8)]
+
+
+def _with_children(pid: int) -> Iterator[int]:
+    yield pid
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text("utf-8").split():
+                yield from _with_children(int(child))
+    except OSError:
+        return  # it has ended
+
+
+def status_mb(pid: int, file: str, name: str) -> float:
+    """A size in a file about a process; 0 if it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/{file}").read_text("utf-8")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith(f"{name}:")), 0.0)
+
+
 def first_window(quick: bool) -> Iterator[Found]:
-    if missing := missing_tools():
+    if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         raise ChildError(f"the window needs {' and '.join(missing)}")
-    seen = [first_start(here(installed=False), "20k") for _ in range(1 if quick else 3)]
+    seen = [first_start("20k") for _ in range(1 if quick else 3)]
     yield Found("20k, progress bar, s", median(each.bar_s for each in seen), 1.5)
     yield Found("20k, first moving picture, s", median(each.moving_s for each in seen), 12)
     watched_s = 75.0  # until the other choices have been compiled for a while
-    yield Found("20k, all processes, MB", first_start(here(installed=False), "20k", watched_s).peak_mb, 500)
+    yield Found("20k, all processes, MB", first_start("20k", watched_s).peak_mb, 500)
 
+
+# --- a technique's value that is chosen for the first time -----------------------------------------------------------
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "20k": ("neighbours=z_grid", "neighbour_limit=first", "simd=False", "avoidance=push", "neighbours=linked",

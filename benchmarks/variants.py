@@ -1,29 +1,77 @@
-"""Variants that run in processes of their own: child.py in an installation of the program, which goes on from block to block;
-and the whole program, started once for every step of a block, with a kept cache of kernels or an empty one."""
+"""The program of this repository and of another commit, and how it runs: as a child (child.py), which goes on from block to
+block; and as a whole, started once for every step of a block, with a kept cache of kernels or an empty one.
+
+The sources of a commit are unpacked under `build/benchmarks` and kept, for a commit does not change. Both run in the present
+environment.
+"""
 
 import compileall
+import io
 import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout, suppress
-from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from installs import Install, last_line
 
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
 CHILD = Path(__file__).with_name("child.py")
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "build" / "benchmarks"
 
 
 class ChildError(Exception):
-    """The child has ended."""
+    """A commit that is not there, or a process that failed; in one line."""
+
+
+class Install(NamedTuple):
+    """How to run the program of one commit: with the sources in `folder`, where it also runs."""
+
+    name: str
+    folder: Path
+    command: Sequence[str] = (sys.executable,)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """All variables of its processes."""
+        return {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+HERE = Install("here", ROOT)
+
+
+def at_commit(commit: str) -> Install:
+    """Another commit of this repository. Raises ChildError."""
+    git = ["git", "-C", str(ROOT)]
+    short = output_of([*git, "rev-parse", "--short", "--verify", f"{commit}^{{commit}}"], "git").strip().decode()
+    folder = KEPT / short
+    if not (folder / "sources").is_dir():
+        with tarfile.open(fileobj=io.BytesIO(output_of([*git, "archive", short], "git"))) as archive:
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # since 3.11.4
+            archive.extractall(folder / "unpacked")
+        (folder / "unpacked").rename(folder / "sources")  # whole or not there
+    return Install(short, folder / "sources")
+
+
+def output_of(command: Sequence[str], name: str, **how: Any) -> bytes:
+    """Output of a command, as `subprocess.run` takes it. Raises ChildError with the last line of its errors."""
+    done = subprocess.run(command, capture_output=True, **how)
+    if done.returncode:
+        raise ChildError(f"{name}: {last_line(done.stderr.decode(errors='replace'))}")
+    return done.stdout
+
+
+def last_line(text: str) -> str:
+    """The last line of what a process has said."""
+    return (text.strip().splitlines() or ["no message"])[-1]
 
 
 class ChildVariant:
@@ -39,8 +87,8 @@ class ChildVariant:
             [*install.command, str(CHILD), config, json.dumps(overrides), *["picture"] * picture], encoding="utf-8",
             env=install.environment, cwd=install.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
         try:
-            install.check(Path(self._answer()["package"]))
-        except Exception:
+            self._answer()
+        except ChildError:
             self.close()
             raise
 
@@ -86,8 +134,8 @@ class StartVariant:
         self.install, self._cache = install, cache
         changes = [text for path, value in overrides.items() for text in ("--set", f"{path}={value}")]
         self._command = [*install.command, "-m", "crowd_demo", "--config", config, *changes, "--headless", "--frames", "1"]
-        with redirect_stdout(StringIO()):  # a person has started Python before: what it compiles is no part of a first start
-            compileall.compile_dir(install.package, quiet=2)
+        with redirect_stdout(io.StringIO()):  # somebody has started Python before: what it compiles is no part of this
+            compileall.compile_dir(install.folder / "crowd_demo", quiet=2)
 
     def run(self, steps: int) -> dict[str, TimedBlock]:
         """Milliseconds of each start: `wall`, and `cpu` of all processes. Raises ChildError."""

@@ -11,7 +11,7 @@ from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker
-from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.status import Status, TourView
 from crowd_demo.render.hud.views import ListView
 
 PATIENCE_S = 300.0  # for what other processes compile on a slow machine
@@ -57,10 +57,8 @@ class Driven:
 
     def status(self) -> Status:
         """What the HUD is told now."""
-        from crowd_demo.app.loop import status_of
-
         self.program.collect_news()
-        return status_of(self.program)
+        return self.program.status()
 
     def press(self, key: str, mod: int = 0, hold: bool = False) -> None:
         pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=mod))
@@ -107,6 +105,22 @@ class Driven:
         assert view
         return view
 
+    def tour(self) -> TourView:
+        """What is shown of the tour."""
+        view = self.status().tour
+        assert view
+        return view
+
+    def until_told(self) -> TourView:
+        """Go on until the page of the tour has its numbers, also in what it opens; return what is shown then."""
+        def is_told() -> bool:
+            self.frames()
+            if self.loop.opened:
+                self.follow()
+            return not (self.tour().doing or self.program.crowd.changes)
+        self.until(is_told)
+        return self.tour()
+
     def until(self, found: Callable[[], object]) -> None:
         """Run frames until something holds."""
         end = time.monotonic() + PATIENCE_S
@@ -122,7 +136,8 @@ class Driven:
 
     def follow(self) -> None:
         """Go on in the configuration that was opened."""
-        self.loop = self.loop.next_loop()
+        assert self.loop.opened
+        self.loop.change_over(self.loop.opened)
         self.program = self.loop.program
         self.frames()
 

@@ -97,10 +97,22 @@ def interaction(memory: Memory, order: Sequence[int], cells: Sequence[int], colu
     memory.end_kernel()
 
 
-def move_apart(memory: Memory, agents: int) -> None:
+def touch(memory: Memory, order: Sequence[int], overlapping: Sequence[int]) -> None:
+    """The first kernel of contact in lanes: where all agents are, and what else matters of those that overlap."""
+    for slot in order:
+        for each in ("x", "y"):
+            memory.read(each, slot)
+        memory.read("order", slot)
+    for slot in overlapping:
+        for each in ("state", "heading_x", "heading_y", "id"):
+            memory.read(each, slot)
+    memory.end_kernel()
+
+
+def move_apart(memory: Memory, slots: Sequence[int], shifts: Sequence[str] = ("shift_x", "shift_y")) -> None:
     """The second kernel of contact."""
-    for slot in range(agents):
-        for each in ("x", "y", "shift_x", "shift_y"):
+    for slot in slots:
+        for each in ("x", "y", *shifts):
             memory.read(each, slot)
         memory.write("x", slot)
         memory.write("y", slot)

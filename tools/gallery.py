@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +29,6 @@ from crowd_demo.registry.techniques import BY_PATH
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures/window"
 WINDOW, OVERLAY, INSPECTED, COLOURED = (1280, 720), (960, 540), (800, 450), (640, 360)  # pixels
-COMPACT = "window.hud=compact"
 FILM_HZ, FILM_QUALITY = 12, 40
 
 
@@ -54,7 +54,7 @@ class Visit:
             self.program.crowd.unpaced, self.program.cards.on = False, True
             self.loop.frame()
             if self.loop.opened:
-                self.loop = self.loop.next_loop()
+                self.loop.change_over(self.loop.opened)
                 self.program = self.loop.program
 
     def wait(self, seconds: float) -> None:
@@ -67,6 +67,16 @@ class Visit:
         self.until(lambda: not self.program.techniques.switcher.pending)
         self.wait(seconds)
 
+    def play(self, each: str | float) -> None:
+        """Let seconds pass, switch a technique, or perform an action to the end of what it begins."""
+        if isinstance(each, float):
+            self.wait(each)
+        elif each in BY_PATH:
+            self.switch(each)
+        else:
+            self.do(each)
+            self.until(lambda: not self.program.experiments.dialog)
+
     def save(self, name: str) -> None:
         """Save the picture; some frames pass before, for the HUD is not drawn in each."""
         self.wait(0.6)
@@ -74,48 +84,48 @@ class Visit:
         print(f"{name}.jpg")
 
 
-@contextmanager
-def visit(config: str, *overrides: str, size: tuple[int, int] = WINDOW) -> Iterator[Visit]:
-    """Open a configuration; the first seconds are over."""
-    found = Visit(config, *overrides, size=size)
-    found.wait(4.0)
-    yield found
-    close_window()
+class Seen(NamedTuple):
+    """Where something is seen best: a scenario, changes of it, and the view; without a zoom it is the scenario's."""
+
+    config: str = "20k"
+    overrides: tuple[str, ...] = ()
+    center: tuple[float, float] = (1960.0, 1880.0)
+    zoom: float | None = 0.7
+    script: tuple[str | float, ...] = ()  # what `Visit.play` does
+
+    @contextmanager
+    def visit(self, size: tuple[int, int] = WINDOW, *overrides: str) -> Iterator[Visit]:
+        """Open it, let the first seconds pass, and play its script."""
+        it = Visit(self.config, *self.overrides, *overrides, size=size)
+        it.wait(4.0)
+        if self.zoom:
+            it.program.camera.look_at(*self.center, self.zoom)
+        for each in self.script:
+            it.play(each)
+        yield it
+        close_window()
 
 
 # --- the pictures ----------------------------------------------------------------------------------------------------
 
-def card() -> None:
-    """What lanes give, and the proof."""
-    with visit("20k") as it:
-        it.switch("simd", seconds=26.0)  # the card of this one is over by then, and times are steady
-        it.switch("simd")
-        it.save("card-720")
+STILLS = {
+    "card-720": Seen(zoom=None, script=("simd", 17.0, "simd")),  # the first card is over by then, and times are steady
+    "apart-720": Seen(zoom=None, script=("stagger.avoidance",)),
+    "ablation-720": Seen(zoom=None, script=("ablate",)), "ladder-720": Seen("5k", zoom=None, script=("largest",)),
+    "scenarios-720": Seen(zoom=None, script=("scenarios",)),
+    "menu-720": Seen("20k", ("window.theme=light",), zoom=None, script=("menu",)),
+    "evacuation-720": Seen("evacuation", zoom=None, script=("faster", "faster", 9.0)),  # twenty seconds after the alarm
+}
 
 
-def apart() -> None:
-    """An approximate technique: how far the crowds come apart."""
-    with visit("20k") as it:
-        it.switch("stagger.avoidance")
-        it.save("apart-720")
-
-
-DIALOGS = {"ablation": ("ablate", "20k"), "ladder": ("largest", "5k"), "scenarios": ("scenarios", "20k"),
-           "menu": ("menu", "20k", "window.theme=light")}  # its action, the configuration, and changes of that
-
-
-def dialogs() -> None:
-    """Lists, and experiments at their end."""
-    for name, (action, *opened) in DIALOGS.items():
-        with visit(*opened) as it:
-            it.do(action)
-            it.until(lambda it=it: not it.program.experiments.dialog)  # type: ignore[misc]
-            it.save(f"{name}-720")
+def still(name: str) -> None:
+    with STILLS[name].visit() as it:
+        it.save(name)
 
 
 def tour() -> None:
     """The first tour, at its third step."""
-    with visit("20k") as it:
+    with Seen(zoom=None).visit() as it:
         it.do("tour")
         it.program.dialogs.press("return", False)
         for _ in range(2):
@@ -127,7 +137,7 @@ def tour() -> None:
 
 def tools() -> None:
     """A wall with a door in the way of a crowd, the tool bar, a force and the numbers."""
-    with visit("doorway") as it:
+    with Seen("doorway", zoom=None).visit() as it:
         hand, camera = it.program.tools, it.program.camera
         for tool, points in (("tool_wall", ((300, 60), (300, 460))), ("tool_erase", ((300, 250), (300, 290))),
                              ("tool_attract", ((180, 130),))):
@@ -139,30 +149,6 @@ def tools() -> None:
         it.do("tools", "parameters", "tool_erase")
         it.wait(9.0)
         it.save("tools-720")
-
-
-def evacuation() -> None:
-    """Twenty seconds after the alarm."""
-    with visit("evacuation") as it:
-        it.do("faster", "faster")
-        it.until(lambda: it.program.sim.tick * it.program.sim.dt > 40)
-        it.save("evacuation-720")
-
-
-class Seen(NamedTuple):
-    """Where something is seen best: a scenario, changes of it, and the view; without a zoom it is the scenario's."""
-
-    config: str = "20k"
-    overrides: tuple[str, ...] = ()
-    center: tuple[float, float] = (1960.0, 1880.0)
-    zoom: float | None = 0.7
-
-    @contextmanager
-    def visit(self, size: tuple[int, int], *overrides: str) -> Iterator[Visit]:
-        with visit(self.config, *self.overrides, *overrides, COMPACT, size=size) as it:
-            if self.zoom:
-                it.program.camera.look_at(*self.center, self.zoom)
-            yield it
 
 
 WHOLE = Seen(zoom=None)
@@ -216,9 +202,7 @@ def colours() -> None:
 
 def inspector() -> None:
     """Somebody in the middle of a crowd, paused."""
-    with Seen(zoom=2.2).visit(INSPECTED) as it:
-        it.do("pause", "inspect")
-        it.wait(0.5)
+    with Seen(zoom=2.2, script=("pause", "inspect", 0.5)).visit(INSPECTED) as it:
         it.program.camera.pan(80, -30)  # away from the panel
         it.save("inspector")
 
@@ -255,7 +239,7 @@ class Film:
 
 def film() -> None:
     """An animation for the README: lanes off and their card, down to brute force and back, the frozen view from outside."""
-    with visit("20k", COMPACT, size=(1200, 675)) as it:
+    with Seen(zoom=None).visit((1200, 675)) as it:
         it.switch("simd", seconds=20.0)  # both values are compiled, and the card is over
         it.switch("simd", seconds=20.0)
         frames = Film(it, (800, 450))
@@ -278,8 +262,10 @@ def film() -> None:
         frames.save(FOLDER / "film.webp")
 
 
-PICTURES = {function.__name__.replace("_", "-"): function for function in (
-    card, apart, dialogs, tour, tools, evacuation, overlays, colours, inspector, side_by_side, film)}
+PICTURES: dict[str, Callable[[], None]] = {
+    **{name: partial(still, name) for name in STILLS},
+    **{function.__name__.replace("_", "-"): function for function in (
+        tour, tools, overlays, colours, inspector, side_by_side, film)}}
 
 
 def main(names: Sequence[str]) -> int:

@@ -23,8 +23,7 @@ from crowd_demo.registry import entries
 from crowd_demo.registry.actions import HEADINGS
 from crowd_demo.registry.built_in import MEASURES, OWN_COLOURS, OWN_OVERLAYS
 from crowd_demo.registry.entries import GROUPS, ColourEntry, OverlayEntry
-from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import STAGES
+from crowd_demo.registry.stages import READOUTS, STAGES
 from crowd_demo.registry.techniques import TECHNIQUES, exactness, yaml_word
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"
@@ -72,7 +71,9 @@ ATTRIBUTES = {
 - `profile.counters`: counters of the last step, such as `candidates_per_agent`
 - `profile.step_ms(last=1024)`: milliseconds per step by stage: the median of the steps in which it ran, times their share""",
 }
-API_TEXT = "[How to use it](../api.md). An invalid argument is a ValueError or TypeError, and changes nothing.\n"
+API_TEXT = """[How to use it](../api.md). An invalid argument is a ValueError or TypeError, and changes nothing.
+Members have the first sentence of their docstrings: `help` prints the rest.
+"""
 PLUGIN_TEXT = """The records in `crowd_demo.registry.entries` with the types and defaults of their fields
 ([how to](../api.md#plugins)).
 """
@@ -84,6 +85,7 @@ FILES = {"Saves: `.crowd`": "sim.save_format", "Recordings: `.replay`": "host.re
          "Trajectories: `.txt`, `.sqlite`, `.parquet`, `.csv`": "extras.export.trajectories",
          "Tables of an ensemble": "extras.ensemble.table",
          "Records of measurements": "measure.experiment", "Times of the last second: `.csv`": "host.report"}
+ERRORS = re.compile(r"\s*Raises (Value|Type)Error\b(?! and).*?\.(?=\s|$)", re.DOTALL)  # that all functions raise
 COMMENTED = re.compile(r"^ +\"?(\w+)\"?: (.+?)(?: = (.+?))?,?(?:  # (.*))?$", re.MULTILINE)  # a field or key
 
 
@@ -219,22 +221,19 @@ def api_entries() -> Iterator[str]:
             if callable(each):
                 own = getattr(each, "_defn", each)  # what an intrinsic of Numba is made of
                 call = signature(own)
-                yield f"### {public}\n\n" + (f"`{call}`\n\n" if call != public else "") + without_errors(inspect.getdoc(own))
+                text = ERRORS.sub("", inspect.getdoc(own) or "")
+                yield f"### {public}\n\n" + (f"`{call}`\n\n" if call != public else "") + text
             if inspect.isclass(each):
                 yield from filter(None, (ATTRIBUTES.get(public, ""), members(each, MEMBERS.get(public, tuple(vars(each))))))
 
 
 def members(kind: type, names: Sequence[str]) -> str:
-    """A list of the methods and properties of a class that have a docstring."""
-    return "\n".join(
-        f"- `{signature(each) if callable(each) else name}`: {without_errors(' '.join(each.__doc__.split()))}"
+    """A list of the methods and properties of a class that have a docstring, with its first sentence."""
+    return items(
+        (f"`{signature(each) if callable(each) else name}`",
+         re.sub(r"^Return (?!to )", "", " ".join(each.__doc__.split()).partition(". ")[0].rstrip(".")))
         for name, each in ((name, getattr(kind, name)) for name in names if not name.startswith("_"))
         if isinstance(each, FunctionType | MethodType | property) and each.__doc__)
-
-
-def without_errors(text: str | None) -> str:
-    """The docstring without the sentence about the errors that all functions raise."""
-    return re.sub(r"\s*Raises (Value|Type)Error\b(?! and).*?\.(?=\s|$)", "", text or "", flags=re.DOTALL)
 
 
 def signature(called: Any) -> str:
@@ -281,9 +280,8 @@ def reading_lists() -> Iterator[str]:
     for part in dict.fromkeys(each.part for each in STAGES.values()):
         stages = [each for each in STAGES.values() if each.part == part]
         yield f"## Stages of {part}\n\n{items((f'`{each.name}`', each.about) for each in stages)}"
-    advice = {label: f" {each.good}" * bool(re.search(r"\d", each.good)) for label, each in READOUTS.items()}  # with numbers
-    yield "## Readings\n\nMeans of the last second unless noted; tooltips say more.\n\n" + items(
-        (f"**{label}**", each.what + advice[label]) for label, each in READOUTS.items())
+    yield "## Readings\n\nMeans of the last second unless noted. Tooltips add which values are good.\n\n" + items(
+        (f"**{label}**", each.what) for label, each in READOUTS.items())
     yield "## Measures of a run\n\n" + items(
         (f"`{each.name}` ({', '.join(filter(None, (each.unit, each.fold, *each.behaviours)))})", each.why)
         for each in MEASURES.values())

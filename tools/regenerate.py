@@ -70,7 +70,7 @@ SCENES = {  # others are shown at frame 300
     "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"
-SMALL_PX, COLOURS = (256, 144), 256  # of a scenario's picture: a file of 10 to 30 kB
+SMALL_PX, COLOURS = (256, 144), 96  # of a scenario's picture: a file of at most 27 kB
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ from crowd_demo.app.crowd.crowd import Crowd, agents_at_start
 from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import MAX_TYPED, Dialogs, Question, TextDialog
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.notices import NOTICE_S, Notices
 from crowd_demo.app.screen.window import png_of
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent
@@ -70,12 +70,12 @@ def replay_command(path: Path) -> str:
 class PageExport:
     """A process that makes a page of a recording, which is written for it, in the background. Both stay, or none.
 
-    `progress` is its last line; afterwards `error` says what went wrong, if anything did.
+    `progress` is its last line.
     """
 
     def __init__(self, page: Path, first: Snapshot, last: Snapshot) -> None:
         self.page, self.recording = page, page.with_suffix(RECORDING_SUFFIX)
-        self.progress, self.error, self.cancelled = "0%", "", False
+        self.progress, self.cancelled, self._error = "0%", False, ""
         self._files = self.page.absolute(), self.recording.absolute()
         self._process: subprocess.Popen[str] | None = None
         self.job = in_thread(partial(self._make, first, last), "crowd-demo export")
@@ -89,22 +89,27 @@ class PageExport:
         lower_priority()
         try:
             write_clip(self.recording, first, last)
-            process = self._process = start(EXPORTER, str(self.recording), str(self.page), env={**os.environ, **ONE_THREAD},
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            assert process.stdin and process.stdout
-            if self.cancelled:
-                self.cancel()
-            with process.stdout:
-                for line in process.stdout:
+            with start(EXPORTER, str(self.recording), str(self.page), env={**os.environ, **ONE_THREAD},
+                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._process:
+                if self.cancelled:
+                    self.cancel()
+                for line in self._process.stdout or ():
                     self.progress = line.strip()
-            if process.wait() and not self.cancelled:
-                self.error = "its process has ended" if self.progress.endswith("%") else self.progress
-            process.stdin.close()
+                if self._process.wait():
+                    self._error = "its process has ended" if self.progress.endswith("%") else self.progress
         except OSError as error:
-            self.error = reason(error)
-        if self.error or self.cancelled:
+            self._error = reason(error)
+        if self._error or self.cancelled:
             for path in self._files:
                 path.unlink(missing_ok=True)
+
+    def outcome(self) -> str:
+        """Return what came of it, once its job is done."""
+        if self.cancelled:
+            return f"cancelled: {self.page} is not written"
+        if self._error:
+            return f"cannot export: {self._error}"
+        return f"exported {self.page}, {self.page.stat().st_size / 1e6:,.1f} MB ({self.recording} reproduces it)"
 
 
 class CrowdFiles:
@@ -129,19 +134,10 @@ class CrowdFiles:
                 self._notices.add(f"the recording ends: {recording.error}", "record")
                 self.broken = recording
             else:
-                path = recording.path
-                self._notices.add(f"{said} {path}. Replay it: {replay_command(path)}", "record", LONG_S)
-        export = self.exporting
-        if export and export.job.done():
+                self._notices.add(f"{said} {recording.path}. Replay it: {replay_command(recording.path)}", "record", LONG_S)
+        if (export := self.exporting) and export.job.done():
             self.exporting = None
-            if export.cancelled:
-                self._notices.add(f"cancelled: {export.page} is not written", "export")
-            elif export.error:
-                self._notices.add(f"cannot export: {export.error}", "export", LONG_S)
-            else:
-                size = f"{export.page.stat().st_size / 1e6:,.1f} MB"
-                said = f"exported {export.page}, {size} ({export.recording} reproduces it)"
-                self._notices.add(said, "export", LONG_S)
+            self._notices.add(export.outcome(), "export", NOTICE_S if export.cancelled else LONG_S)
         for path in [path for path, job in list(self._saving.items()) if job.done()]:
             error = self._saving.pop(path).exception()
             self._notices.add(f"cannot save {path}: {reason(error)}" if error else f"saved {path}")
@@ -268,14 +264,11 @@ class ScenarioFiles:
         self._crowd, self._dialogs, self._keymap, self._notices = crowd, dialogs, keymap, notices
         self._on_screen = on_screen
         self._opened = Path(opened or "crowd").stem
-        self._written: dict[Path, tuple[Action, ...]] = {}  # by the name of the YAML file: what was built
+        self.written: dict[Path, tuple[Action, ...]] = {}  # by the name of the YAML file: what was built
         self._given_up: tuple[Action, ...] = ()
         self._question: Question | None = None
         self._typing: TextDialog | None = None
         self._confirmed = ""  # the name whose files may be replaced
-
-    def take_over(self, left: ScenarioFiles) -> None:
-        self._written = left._written
 
     # --- what would be lost ------------------------------------------------------------------------------------------
 
@@ -328,7 +321,7 @@ class ScenarioFiles:
     def _offered(self) -> str:
         """The file of this run that was written last, if it is the scenario that is shown; or else a free name."""
         name = re.sub("[^A-Za-z0-9_-]+|-[0-9]+$", "", self._opened).lstrip("-_")[:MAX_TYPED - 5] or "crowd"
-        if self._written and re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", (last := list(self._written)[-1]).stem):
+        if self.written and re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", (last := list(self.written)[-1]).stem):
             return last.stem
         number = 1
         while any(os.path.lexists(path) for path in files_of(f"{name}-{number}")):
@@ -346,7 +339,7 @@ class ScenarioFiles:
             FOLDER.mkdir(exist_ok=True)
         if why := next(filter(None, map(why_unwritable, paths)), None):
             raise ValueError(why)
-        foreign = [] if paths[0] in self._written else [path for path in paths if os.path.lexists(path)]
+        foreign = [] if paths[0] in self.written else [path for path in paths if os.path.lexists(path)]
         if foreign and self._confirmed != name:
             self._confirmed = name
             raise ValueError(f"{foreign[0]} exists: Enter again replaces it")
@@ -363,8 +356,8 @@ class ScenarioFiles:
         except (OSError, ValueError) as error:
             self._notices.add(f"cannot save {path}: {reason(error)}", "scenario file", LONG_S)
             return
-        self._written.pop(path, None)
-        self._written[path] = edits
+        self.written.pop(path, None)
+        self.written[path] = edits
         crowd.kept_edits.append(edits)
         names = " and ".join(map(str, sorted(files, reverse=True)))
         how = f"{self._keymap.key('scenarios')} or crowd-demo --config {path.as_posix()}"
@@ -386,7 +379,7 @@ class ScenarioFiles:
         """Return what is shown, and the file that contains all edits; without one, the opened file and a warning."""
         if not (edits := self._crowd.edits):
             return shown, name
-        for path, held in self._written.items():
+        for path, held in self.written.items():
             if held == edits:
                 try:
                     read = load_config(path)

@@ -1,4 +1,4 @@
-"""Keys: what they are called on any layout, the actions that they are bound to, which are held.
+"""Keys: what they are called on any layout, and the actions that they are bound to.
 
 Digits and W A S D are positions: they are called as on a US keyboard. All other names are characters, or what is
 printed on the key ("page up"). A key may have several names; of those that are bound the first counts:
@@ -9,16 +9,12 @@ printed on the key ("page up"). A key may have several names; of those that are 
 4. if it does, the character that the key at that position types: the two are exchanged, as A and Q on a French keyboard;
 5. if it types no Latin letter, the one at its position on a US keyboard: Russian is used like US;
 6. what a key of the keypad is called elsewhere on the keyboard.
-
-Which keys are held is known from events alone, not from `pygame.key.get_pressed`, so a test can post events.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 import pygame
@@ -36,12 +32,6 @@ MODIFIERS = (*(f"{side} {key}" for side in ("left", "right") for key in ("shift"
 KEYPAD = {**{f"[{sign}]": sign for sign in "0123456789.+-*/"}, "enter": "return", "equals": "="}
 ALTGR = pygame.KMOD_RALT | pygame.KMOD_MODE
 OTHER_MODIFIERS = pygame.KMOD_ALT | pygame.KMOD_META  # shortcuts of the system use these
-
-PAN_PX_PER_S = 900.0
-REPEAT_AFTER_S = 0.35
-THROUGH_DIALOG = ("up", "down", "page up", "page down", "home", "end")  # keys that go through a list and choose nothing
-DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
-DIALOG_EVERY_S = 0.06
 
 
 class Keymap:
@@ -156,100 +146,6 @@ def present_layout() -> dict[int, str]:
     scancode_of = pygame.key.ScancodeWrapper(cast("Iterator[bool]", range(SCANCODE_COUNT)))
     found = {int(scancode_of[code]): chr(code) for code in range(ord("!"), LAST_CHARACTER)}
     return {scancode: found[scancode] for scancode in TYPING if scancode in found}
-
-
-@dataclass
-class _Held:
-    """The repeated action of a held key; `left_s` is None in the frame in which it was pressed."""
-
-    do: Callable[[], object]
-    every_s: float
-    left_s: float | None = None
-
-    def is_due(self, elapsed_s: float) -> bool:
-        """Let time pass; return whether to repeat now."""
-        again = self.left_s is not None and self.left_s <= elapsed_s
-        self.left_s = self.every_s if again else REPEAT_AFTER_S if self.left_s is None else self.left_s - elapsed_s
-        return again
-
-
-class KeyInput:
-    """Does what keys are bound to.
-
-    `act` does an action by name, as with Shift or not. `press` offers a key, by name and with Shift or not, to the
-    dialog or the tour that gets keys first; it returns whether the key was taken.
-    """
-
-    def __init__(self, keymap: Keymap, act: Callable[[str, bool], object], press: Callable[[str, bool], bool]) -> None:
-        self._keymap, self._act, self._press = keymap, act, press
-        self._panning: dict[int, tuple[int, int]] = {}  # directions, by key
-        self._repeating: dict[int, _Held] = {}
-        self._dialog_open = False
-        self._wanted: Set[str] = frozenset()
-
-    def listen(self, dialog_open: bool, wanted: Set[str]) -> None:
-        """Say before each event whether a dialog gets all keys, and which ones are wanted first even without a dialog.
-
-        When a dialog opens or closes, keys that are held are as if they were released.
-        """
-        if dialog_open != self._dialog_open:
-            self.release_all()
-        self._dialog_open, self._wanted = dialog_open, wanted
-
-    def down(self, event: pygame.Event) -> None:
-        action, shifted = self._keymap.action(event)
-        name, modifiers = self._keymap.dialog_name(event), getattr(event, "mod", 0)
-        if action and self._dialog_open and not ACTIONS[action].over_dialog:
-            action = ""
-        if (self._dialog_open or name in self._wanted) and not modifiers & pygame.KMOD_CTRL:
-            offer = partial(self._offer, name, bool(modifiers & pygame.KMOD_SHIFT), action, shifted)
-            if self._dialog_open and name in DIALOG_REPEATS:
-                self._repeating[_key(event)] = _Held(offer, DIALOG_EVERY_S)
-            offer()
-        elif action and any(ACTIONS[action].pans):
-            self._panning[_key(event)] = ACTIONS[action].pans
-        elif action:
-            if every_s := ACTIONS[action].repeats_s:
-                self._repeating[_key(event)] = _Held(partial(self._act, action, False), every_s)
-            self._act(action, shifted)
-
-    def up(self, event: pygame.Event) -> None:
-        self._panning.pop(_key(event), None)
-        self._repeating.pop(_key(event), None)
-
-    def release_all(self) -> None:
-        self._panning.clear()
-        self._repeating.clear()
-
-    def repeat(self, elapsed_s: float) -> None:
-        """Repeat what is due after `elapsed_s` seconds, each at most once a call, so none pile up."""
-        for key in tuple(self._repeating.values()):
-            if key.is_due(elapsed_s):
-                key.do()
-
-    def pan(self, elapsed_s: float) -> tuple[float, float]:
-        """Return pixels to pan by after `elapsed_s` seconds."""
-        directions = set(self._panning.values())
-        dx, dy = sum(x for x, _ in directions), sum(y for _, y in directions)
-        return dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s
-
-    def is_for_now(self, event: pygame.Event) -> bool:
-        """Return whether a key's action is one that is done at once, or the key goes through what is open."""
-        action, _ = self._keymap.action(event)
-        name = self._keymap.dialog_name(event)
-        if self._dialog_open or name in self._wanted:
-            return self._dialog_open and name in THROUGH_DIALOG
-        return action != "" and ACTIONS[action].at_once
-
-    def _offer(self, name: str, shift: bool, action: str, shifted: bool) -> None:
-        """Offer a key that has a name; if it is not taken, do what it is bound to."""
-        if name and not self._press(name, shift) and action and not any(ACTIONS[action].pans):
-            self._act(action, shifted)
-
-
-def _key(event: pygame.Event) -> int:
-    """Which key it is, whatever it types: going up it may type something else than going down."""
-    return int(getattr(event, "scancode", 0) or event.key)
 
 
 def _plain(event: pygame.Event) -> str:

@@ -27,10 +27,10 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.card.trial import Moment
+from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import blit_scaled, save_picture, screen, set_mode
+from crowd_demo.app.screen.window import blit_scaled, save_picture, screen
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config
@@ -39,13 +39,9 @@ from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.host.compiling.compilers import Compilers, helpers_that_fit, to_compile
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, build, building
 from crowd_demo.host.report import COLLECT_EVERY, Recorder
-from crowd_demo.host.system import Worker, collect_young, compiling_beside_frames, in_thread
-from crowd_demo.measure.proof import DrawnView
+from crowd_demo.host.system import Worker, collect_young, compiling_beside_frames, free_cycles, in_thread
 from crowd_demo.registry.texts import reason
-from crowd_demo.render.hud.navigation import label
-from crowd_demo.render.hud.sections import NUMBERS
-from crowd_demo.render.hud.status import Hovered, MinimapView, Status
-from crowd_demo.render.hud.text_panels import RAW
+from crowd_demo.render.hud.status import Hovered
 
 HEADLESS_FRAMES = 600
 LONGEST_S = 3600.0  # of the crowd's time: so long a run without a window waits for the event that ends it
@@ -64,35 +60,43 @@ Result = TypeVar("Result")
 
 
 class Loop:
-    """Runs a loaded program until the user quits, `options.frames` have been shown, or another configuration is ready.
+    """Runs a loaded program until the user quits or `options.frames` have been shown.
 
-    That one is in `opened` then; until then it is `opening`.
+    A configuration that is `opening` is in `opened` once it is ready; then another program follows.
     """
 
-    def __init__(self, program: Program, options: RunOptions, worker: Worker) -> None:
-        self.program, self.options, self.worker = program, options, worker
+    def __init__(self, program: Program, options: RunOptions, worker: Worker,
+                 waiting: list[pygame.Event] | None = None) -> None:
+        """`waiting` are events that came before."""
+        self.options, self.worker, self._waiting = options, worker, waiting or []
         is_open_ended = not options.headless or options.replay or options.tour
         has_end = any(event.end for event in program.config.events)
         headless = math.ceil(LONGEST_S * program.config.time.step_hz) if has_end else HEADLESS_FRAMES
         self.frames = options.frames or (sys.maxsize if is_open_ended else headless)
-        self.warmup = 0  # frames that are over and left out
-        self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
-        self._frame = 0
+        self.compiling: WeakSet[Switcher | Opening] = WeakSet()  # whose threads may be inside the compiler
+        self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
+        self._begin(program)
+
+    def _begin(self, program: Program) -> None:
+        """Show a program: the first one, or that of the configuration which was opened."""
+        self.program = program
+        self.recorder = Recorder(program.sim.profile)
+        self.opening: Opening | None = None
+        self.opened: Loaded | None = None
+        self.compiling.add(program.techniques.switcher)
         self._last = time.perf_counter()
         self._waited_s = 0.0  # in which the crowd has made no steps, for it was the turn of the second one
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
-        self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
-        self._is_drawn = False  # whether this frame's picture is complete, and not kept yet
-        self.opening: Opening | None = None
-        self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
-        self.opened: Loaded | None = None
-        if options.render:
-            self.presenter, self.events = Presenter(program), WindowEvents(program)
+        if self.options.render:
+            self.presenter, self.events = Presenter(program), WindowEvents(program, self._waiting)
 
     def run(self) -> None:
         try:
-            while self.program.running and self.frames_left and not self.opened and not self._is_played:
+            while self.program.running and self.frames_left and (self.opened or not self._is_played):
+                if self.opened:
+                    self.change_over(self.opened)
+                    free_cycles()
                 self.frame()
                 if self.program.running and not self.options.headless:
                     self.end_window_frame()
@@ -103,7 +107,7 @@ class Loop:
 
     @property
     def frames_left(self) -> int:
-        return self.frames - self._frame
+        return self.frames - self.program.sim.profile.frames
 
     @property
     def _is_played(self) -> bool:
@@ -116,21 +120,20 @@ class Loop:
             return self.program.guide.tour is None
         return self.program.sim.events.end_tick is not None
 
-    def next_loop(self) -> Loop:
-        previous, opening, opened = self.program, self.opening, self.opened
-        assert opening and opened
+    def change_over(self, opened: Loaded) -> None:
+        """Go on with the configuration that was opened."""
+        previous, opening = self.program, self.opening
+        assert opening
+        previous.techniques.switcher.close()
         window = previous.window.model_copy(update={"title": opened.sim.config.window.title})
         config = opened.sim.config.model_copy(update={"window": window})
         self.worker.submit(lambda: previous.files.close_recording(  # takes a snapshot, which may run a kernel
             said="another scenario ended the recording")).result()
-        frames = None if self.frames == sys.maxsize else self.frames_left
-        options = replace(self.options, frames=frames, config_name=opening.name)
-        program = Program(config, opened, options, previous.quitting, previous.preferences, rewind=previous.remembers)
+        self.frames = self.frames_left
+        program = Program(config, opened, replace(self.options, config_name=opening.name), previous.quitting,
+                          previous.preferences, rewind=previous.remembers)
         program.take_over(previous)
-        loop = Loop(program, options, self.worker)
-        if self.options.render:
-            loop.events.waiting = self.events.waiting
-        return loop
+        self._begin(program)
 
     def frame(self) -> None:
         """Run one frame, from events to present; only its events after a request to quit."""
@@ -153,7 +156,6 @@ class Loop:
         if not (split.second and split.is_behind):
             due, self._waited_s = program.crowd.due_steps(self._waited_s), 0.0
             steps = split.fitting(due) if split.second else due
-        self._is_drawn = False
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return
@@ -166,11 +168,10 @@ class Loop:
             collect_young()
         profile.end_frame(tick=program.sim.tick)
         program.crowd.timeline.frame_took(program.sim.tick, float(profile.frame_ms(1)[-1]))
-        self._frame += 1
         if self.options.report:  # the times of all frames take 20 MB per hour
-            if self._frame == min(WARMUP_FRAMES, self.frames // 4):
-                self.recorder, self.warmup = Recorder(program.sim.profile), self._frame
-            elif self._frame % COLLECT_EVERY == 0:
+            if profile.frames == min(WARMUP_FRAMES, self.frames // 4):
+                self.recorder = Recorder(profile)
+            elif profile.frames % COLLECT_EVERY == 0:
                 self.recorder.collect()
 
     # --- the parts of a frame ----------------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ class Loop:
             self.program.techniques.switch_to_compiled()
         if self.program.numbers.dragged:
             self.program.numbers.offer()
-        self.presenter.fit_window()
+        self.presenter.follow_size()
 
     def _open_next(self) -> None:
         """Start loading the configuration that the user has chosen, and show its progress."""
@@ -196,7 +197,7 @@ class Loop:
             if self.opening:
                 self.opening.close()
             self.opening = Opening(name, self.worker, self.options.render)
-            self.openings.add(self.opening)
+            self.compiling.add(self.opening)
         if not self.opening:
             return
         try:
@@ -232,18 +233,17 @@ class Loop:
                 overlays.draw(screen(), panels)
                 if program.split.second:
                     program.split.draw(screen(), alpha, overlays.draw_on_both)
-                self._is_drawn = True
+                self.presenter.is_drawn = True
             if steps and program.panels.now.hud != "off" and program.running:
                 with program.sim.profile.stage("meters"):  # one of a large crowd takes long
                     program.crowd.meters.read(program.sim)
             if program.cards.on and program.running:
                 with self._drawing:  # the camera stays where it is
-                    program.cards.work(moment_of(program, alpha))
+                    program.cards.work(program.moment(alpha))
 
     def _stand_still(self) -> None:
         """Let the experiment go on over a still picture of the crowd. The profile leaves out such a frame."""
         if self._still is None or self._still.get_size() != screen().get_size():
-            self._is_drawn = False
             self._await(self.worker.submit(lambda: self._compute(0)))
             if self.abandoned:
                 return
@@ -251,6 +251,7 @@ class Loop:
             self.program.techniques.switcher.compilers.pause_choices()
         else:
             screen().blit(self._still, (0, 0))
+            self.presenter.is_drawn = True
         self.presenter.present(self.events.mouse.resting_on)
         self.program.sim.profile.drop_frame()
         self.program.experiments.advance(self.worker)
@@ -262,17 +263,10 @@ class Loop:
 
     def _await(self, job: Future[None]) -> None:
         """Wait until the worker is done or there is a request to quit; if it takes long, answer keys meanwhile."""
+        title_at = time.perf_counter() + LONG_S
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
-            job.exception(ANSWER_EVERY_S if self.options.render and self.presenter.was_long else ANSWER_S)
-        if not job.done():
-            self._wait_long(job)
-        if job.done():
-            job.result()
-        else:
-            self.abandoned = True
-
-    def _wait_long(self, job: Future[None]) -> None:
-        title_at = time.perf_counter() + LONG_S - ANSWER_S
+            job.result(ANSWER_EVERY_S if self.options.render and self.presenter.was_long else ANSWER_S)
+            return
         set_title = self.presenter.set_title if self.options.render else lambda what="": None
         to_answer = self.options.render and self.events.pressed
         while self.program.running and not wait((job,), timeout=ANSWER_EVERY_S).done:
@@ -287,6 +281,9 @@ class Loop:
             grace_s = max(GRACE_S, frames * float(self.program.sim.profile.frame_ms(1).max(initial=0)) / 1000)
             wait((job,), timeout=max(self.program.quitting.left_s(grace_s), 0))
         set_title()
+        self.abandoned = not job.done()
+        if not self.abandoned:
+            job.result()
 
     def _respond(self, to_answer: bool) -> bool:
         """Read events and answer them, but not while the worker draws; return whether an answer is still due.
@@ -296,8 +293,7 @@ class Loop:
         if not self._drawing.acquire(blocking=False):
             return to_answer
         try:
-            if self._is_drawn:  # an answer draws over it
-                self._is_drawn = False
+            if self.presenter.is_drawn:  # an answer draws over it
                 self.presenter.keep_picture()
             changed = self.events.read_at_once()
             self.presenter.follow_size()
@@ -313,7 +309,7 @@ class Loop:
         compilers = self.program.techniques.switcher.compilers
         if self.program.techniques.switcher.busy or self.program.experiments.dialog:
             compilers.pause_choices()
-        elif self._frame >= PRECOMPILE_FRAME:
+        elif self.program.sim.profile.frames >= PRECOMPILE_FRAME:
             compilers.compile_choices(self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
@@ -331,11 +327,9 @@ class Presenter:
     def __init__(self, program: Program) -> None:
         self.program = program
         program.resize(screen().get_size())  # which a window manager may have chosen
-        self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
-        self._is_kept = False  # whether it is the one of this frame
+        self.is_drawn = False  # whether the window has this frame's picture, and nothing over it
         self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
-        self._is_first = True  # is the first frame still to come? Until then there are no panels
         self.set_title()
 
     @property
@@ -350,14 +344,14 @@ class Presenter:
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if that was requested, and show it."""
-        profile, self._is_first = self.program.sim.profile, False
+        profile = self.program.sim.profile
         with profile.stage("hud"):
-            if self._is_kept:
-                self._draw_picture()
-            else:
+            if self.is_drawn:
                 self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
                 self._view = self._shown = self.program.camera.view_rect()
-            self._is_kept = False
+            elif self._picture:
+                self._draw_picture()
+            self.is_drawn = False
             self._draw_hud(hovered)
         self.save_requested()
         with profile.stage("hud"):
@@ -369,13 +363,14 @@ class Presenter:
         """While a step takes long, show over the last picture what changes at once, and which keys come next."""
         self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
         self._draw_picture()
-        self._draw_hud(None, [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else [])
+        queued = [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else []
+        self._draw_hud(None, queued, with_panels=self.program.sim.profile.frames > 0)
         self.program.hud.draw_message()
         pygame.display.flip()
 
     def keep_picture(self) -> None:
         """Keep what was drawn in this frame, which takes longer."""
-        self._picture, self._is_kept, self._view = screen().copy(), True, self.program.camera.view_rect()
+        self._picture, self.is_drawn, self._view = screen().copy(), False, self.program.camera.view_rect()
 
     def _draw_picture(self) -> None:
         """Draw the picture that was kept where the camera now shows it."""
@@ -390,11 +385,11 @@ class Presenter:
             blit_scaled(screen(), picture, *camera.world_to_screen(view.left, view.top), factor)
         self._shown = camera.view_rect()
 
-    def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = ()) -> None:
+    def _draw_hud(self, hovered: Hovered | None, notices: Sequence[str] = (), with_panels: bool = True) -> None:
         program = self.program
         program.collect_news()
-        status = status_of(program, hovered, notices)
-        if self._is_first:
+        status = program.status(hovered, notices)
+        if not with_panels:
             status = status._replace(panels=status.panels._replace(hud="off"), past=None, caption=None)
         program.hud.draw(screen(), program.sim, status, time.perf_counter())
 
@@ -408,66 +403,17 @@ class Presenter:
         except OSError as error:
             self.program.notices.add(f"cannot save {path}: {reason(error)}")
 
-    def fit_window(self) -> None:
-        """Change to full screen or back, if that was requested, and follow the size of the window."""
-        program = self.program
-        if program.fullscreen != self._fullscreen:
-            self._fullscreen = program.fullscreen
-            program.resize(set_mode(program.window, self._fullscreen).get_size())
-        self.follow_size()
-
     def follow_size(self) -> None:
+        """Follow the size of the window; outside full screen it is a preference."""
         program, size, before = self.program, screen().get_size(), self.program.camera.size
         program.resize(size)
-        if size != before and not self._fullscreen:
+        if size != before and not program.fullscreen:
             program.window = program.window.model_copy(update={"width": size[0], "height": size[1]})
             program.preferences.change(size=size)
 
     def set_title(self, what: str = "") -> None:
         title = self.program.window.title
         pygame.display.set_caption(f"{title} - {what}" if what else title)
-
-
-def status_of(program: Program, hovered: Hovered | None = None, more_notices: Sequence[str] = ()) -> Status:
-    """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
-    crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
-    notices, past = program.notices.present() if program.notices.shown else [], crowd.past()
-    has_timeline, top = program.has_timeline, program.dialogs.top if program.dialogs.stack else None
-    if crowd.in_past and not has_timeline:
-        notices.append(label(past))
-    return Status(
-        paused=crowd.paused, speed=crowd.speed, caption=program.caption.present(),
-        answer=program.answers.answer if not (program.guide.latest and program.guide.tour) else None,
-        pending=techniques.switcher.pending, notices=[*notices, *more_notices],
-        jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *program.files.jobs],
-        pointer=program.pointer.at if program.pointer.in_window else None,
-        readings=program.cards.readings, touched=techniques.touched, steps_per_s=crowd.rate.per_s,
-        real_speed=None if crowd.paused or crowd.unpaced else crowd.rate.real_speed(crowd.speed, crowd.sim.dt),
-        tick=crowd.sim.tick, time_s=crowd.sim.tick * crowd.sim.dt,
-        past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
-        view=top.view() if top else None, hovered=hovered, measured=program.measured,
-        numbers=program.numbers.rows() if NUMBERS in panels.opened else (),
-        tour=tour.view() if program.guide.latest and (tour := program.guide.tour) else None,
-        card=program.cards.card() if program.cards.trial else None,
-        legend_items=program.overlays.legend_items,
-        legend=scene.legend() if scene else None,
-        inspection=found._replace(is_open=RAW in panels.opened) if (found := program.inspector.found) else None,
-        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
-        if scene and program.minimap_shown else None,
-        halves=program.split.halves, tools=program.tools.bar() if program.tools.shown else None,
-        brush=program.tools.brush() if program.pointer.on_ground and not top else None,
-        rings=program.tools.rings() if program.sim.forces.present else (),
-        flow=program.tools.flow() if program.sim.counts.has_line else None)
-
-
-def moment_of(program: Program, alpha: float) -> Moment:
-    """Return what the cards have to know at the end of a frame's computation; `alpha` is the part of a step that is drawn."""
-    camera, crowd, scene, frozen = program.camera, program.crowd, program.crowd.scene, program.overlays.frozen
-    view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
-                frozen, crowd.speed, crowd.paused)
-    view = DrawnView(scene, camera, frozen, alpha) if scene else None
-    return Moment(program.sim, view, view_key, crowd.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
-                  program.techniques.deferred)
 
 
 # --- opening another configuration -----------------------------------------------------------------------------------

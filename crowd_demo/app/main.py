@@ -9,40 +9,40 @@ from __future__ import annotations
 import sys
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, NoReturn
-from weakref import WeakSet
 
 import pygame
 
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import print_progress, show_progress
+from crowd_demo.app.screen.notices import show_progress
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.model import Config
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load_program
-from crowd_demo.host.shutdown import (
+from crowd_demo.host.shell import (
     FAILED,
     NO_DISPLAY,
     OK,
     POLL_S,
+    STDOUT,
     USAGE_ERROR,
+    OutputError,
+    ProgressLine,
     ShutdownRequest,
     end_process,
     say_not_written,
     signals_to,
 )
-from crowd_demo.host.streams import STDOUT, OutputError
-from crowd_demo.host.system import Worker, eager_threads, free_cycles, seconds_since_start
+from crowd_demo.host.system import Worker, eager_threads, seconds_since_start
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
-    from crowd_demo.app.crowd.technique_controls import Switcher
-    from crowd_demo.app.loop import Loop, Opening
-    from crowd_demo.app.program import Program
+    from crowd_demo.app.loop import Loop
     from crowd_demo.app.trace import Trace
     from crowd_demo.host.recording.recording import Player
 
+PRINT_EVERY_S = 0.2  # of the progress of loading, without a window
 WRITE_S = 5.0  # how long report and picture may take after a request to quit: the hash of a large crowd takes seconds
 LOST_S = 3.0  # how long the end of the recording may take once the display is lost
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
@@ -67,7 +67,7 @@ def run(config: Config, options: RunOptions) -> int:
             if isinstance(error, SaveError):  # about a saved crowd or a recording: found once there is a simulation
                 print(error, file=sys.stderr)
                 return session.leave(USAGE_ERROR)
-            session.finish_compiling()
+            session.close(FAILED, LAST_KERNEL_S)  # so that the interpreter can exit cleanly
             raise
 
 
@@ -81,7 +81,6 @@ class Session:
         self.preferences = Preferences(None if options.headless else user_file())
         self.worker = Worker()
         self.loop: Loop | None = None
-        self.compiling: WeakSet[Switcher | Opening] = WeakSet()  # whose threads may be inside the compiler: they keep it
         self.player: Player | None = None
         self.record_failed = False
         self.trace: Trace | None = None
@@ -120,9 +119,7 @@ class Session:
             program.sim.profile = TracedProfile(self.trace)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
-        self.loop = Loop(program, self.options, self.worker)
-        if self.options.render:
-            self.loop.events.waiting = self.keys
+        self.loop = Loop(program, self.options, self.worker, self.keys)
         if self.options.is_interactive and not self.options.tour:
             program.show_caption()
         program.techniques.follow(loaded.follow)
@@ -135,38 +132,27 @@ class Session:
         return {"import": loaded.import_s, "compile": loaded.compile_s}
 
     def _play(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """Run the loop to its end, then those of the configurations that were opened; write the outputs."""
+        """Run the loop to its end, write the outputs, and say how a replay went or what came of a scenario."""
         loop.frame()
         startup_s["first_frame"] = seconds_since_start()
         loop.run()
-        while loop.opened and loop.frames_left and not self.quitting.asked:
-            self._leave_compiling(loop)
-            loop = self.loop = loop.next_loop()
-            free_cycles()
-            loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
         code = self._write_files(loop, startup_s)
-        return self._say_how_it_ended(loop.program) or code
-
-    def _say_how_it_ended(self, program: Program) -> int:
-        """Say how a replay went, what came of a scenario, and whether the recording was written; return an exit code."""
-        if self.player:
-            aside = self.options.report == STDOUT
-            print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        elif self.options.headless and self.options.report != STDOUT and (outcome := program.outcome):
+        program, player = loop.program, self.player
+        is_aside = self.options.report == STDOUT
+        if player:
+            print(player.verdict(program.sim.tick), file=sys.stderr if is_aside or player.parted else sys.stdout)
+        elif self.options.headless and not is_aside and (outcome := program.outcome):
             print(*outcome.lines, sep="\n")
-        broken = program.files.broken
-        if broken:
+        if broken := program.files.broken:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
-        return FAILED if (self.player and self.player.parted) or self.record_failed or broken else OK
+        return FAILED if (player and player.parted) or self.record_failed or broken else code
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
-        code = self.quitting.code or self._end_trace(code)
-        self.preferences.save()
-        self._leave_compiling(self.loop)
-        if self.worker.busy or any(thread.busy for thread in self.compiling):
+        code = self.close(self.quitting.code or code)
+        if self.worker.busy or (self.loop and any(thread.busy for thread in self.loop.compiling)):
             end_process(code)
         close_window()
         return code
@@ -179,33 +165,34 @@ class Session:
             recording = self.loop.program.crowd.recording if self.loop else None
             if files:
                 wait((self.worker.submit(lambda: files.finish(LOST_S)),), timeout=LOST_S)
-            self._end_trace(NO_DISPLAY)
+            if self.trace:
+                self.trace.close()
             where = f", the run is recorded in {recording.path.absolute()}" if recording else ""
             print(f"crowd-demo: the display was lost{where}", file=sys.stderr)
             self._left("without a display", NO_DISPLAY)
         finally:
             end_process(NO_DISPLAY)
 
-    def finish_compiling(self) -> None:
-        """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
-        self.preferences.save()
-        self._end_trace(FAILED)
-        self._leave_compiling(self.loop, LAST_KERNEL_S)
+    def close(self, code: int, timeout_s: float = 0.0) -> int:
+        """Save the preferences, end the trace, and stop compiling: wait at most so long for each thread.
 
-    def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
-        """Stop the compiling that a loop has begun; wait at most so long for each thread."""
-        if loop:
-            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *loop.openings]
-            for thread in threads:
-                thread.close(timeout_s)
-            self.compiling.update(threads)
+        Return the code, or 1 if the trace is not whole.
+        """
+        self.preferences.save()
+        for thread in list(self.loop.compiling) if self.loop else ():
+            thread.close(timeout_s)
+        if self.trace:
+            self.trace.close()
+        return code or (FAILED if self.trace and self.trace.error else OK)
 
     def _load(self) -> Loaded | None:
         progress = LoadingProgress()
         job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():
             if self.options.headless:
-                print_progress(job, progress, self.quitting)
+                with ProgressLine("crowd-demo") as line:
+                    while not self.quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
+                        line.show(progress)
             else:
                 self.keys = show_progress(job, progress, Keymap(self.config.keys), self.quitting, self.options.config_name)
         return None if self.quitting.asked else job.result()
@@ -224,12 +211,6 @@ class Session:
                 loaded.scene.sim = sim
             loaded = loaded._replace(sim=sim)
         return loaded
-
-    def _end_trace(self, code: int) -> int:
-        """End the trace; return the code, or 1 if the trace is not whole."""
-        if self.trace:
-            self.trace.close()
-        return code or (FAILED if self.trace and self.trace.error else OK)
 
     def _left(self, when: str, code: int) -> int:
         """Report which outputs are missing; return the code, or 0 if there was to be none."""
@@ -257,7 +238,7 @@ class Session:
                     save_picture(screen(), path)
                 else:
                     interrupted = self.quitting.interrupted
-                    content = report(loop.program.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+                    content = report(loop.program.config, loop.program.sim, loop.recorder, startup_s, interrupted)
                     if self.player:
                         content["replay"] = self.player.report()
                     if outcome := loop.program.outcome:

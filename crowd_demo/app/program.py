@@ -7,11 +7,13 @@ thread, which carries them out before its next step, so the window does not wait
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
+from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import (
@@ -34,7 +36,7 @@ from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen.notices import Notices, ShownCaption, caption_of
 from crowd_demo.app.screen.preferences import Preferences
-from crowd_demo.app.screen.window import Pointer
+from crowd_demo.app.screen.window import Pointer, set_mode
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.seeing.view_controls import CameraControls, Inspector, Overlays
 from crowd_demo.app.tours.tour import WINDOW, Guide
@@ -45,12 +47,17 @@ from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.report import save_last_second
-from crowd_demo.host.shutdown import ShutdownRequest
+from crowd_demo.host.shell import ShutdownRequest
+from crowd_demo.measure.proof import DrawnView
 from crowd_demo.registry.texts import reason
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.hud import Hud
+from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.panel_layout import docked
+from crowd_demo.render.hud.sections import NUMBERS
+from crowd_demo.render.hud.status import Hovered, MinimapView, Status
+from crowd_demo.render.hud.text_panels import RAW
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -118,7 +125,7 @@ class Program:
         """Take over window, panels, notices and tour of the program that is previous. Its recording ends."""
         self.files.take_over(previous.files)
         self.answers.runs = previous.answers.runs
-        self.scenario_files.take_over(previous.scenario_files)
+        self.scenario_files.written = previous.scenario_files.written
         if previous.guide.tour:  # one that is over would keep the program in which it ended
             self.guide = previous.guide
         self.panels.now, self.timeline_shown = previous.panels.now, previous.timeline_shown
@@ -169,6 +176,10 @@ class Program:
 
     def toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
+
+    def toggle_fullscreen(self) -> None:
+        self.fullscreen = not self.fullscreen
+        self.resize(set_mode(self.window, self.fullscreen).get_size())
 
     def show_caption(self) -> None:
         self.caption.show(caption_of(self.config_name, self.keymap))
@@ -303,3 +314,45 @@ class Program:
                      self.crowd.agents_asked, self.crowd.speed, self.fullscreen,
                      self.panels.now.hud.replace("right", "full"),
                      self.overlays.frozen is not None, self.seeing.colours, self.overlays.at_first)
+
+    # --- what the HUD and the cards show -----------------------------------------------------------------------------
+
+    def status(self, hovered: Hovered | None = None, more_notices: Sequence[str] = ()) -> Status:
+        """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
+        crowd, panels, techniques, scene = self.crowd, self.panels.now, self.techniques, self.crowd.scene
+        notices, past = self.notices.present() if self.notices.shown else [], crowd.past()
+        has_timeline, top = self.has_timeline, self.dialogs.top if self.dialogs.stack else None
+        if crowd.in_past and not has_timeline:
+            notices.append(label(past))
+        return Status(
+            paused=crowd.paused, speed=crowd.speed, caption=self.caption.present(),
+            answer=self.answers.answer if not (self.guide.latest and self.guide.tour) else None,
+            pending=techniques.switcher.pending, notices=[*notices, *more_notices],
+            jobs=[*([techniques.switcher.job] if techniques.switcher.pending else []), *self.files.jobs],
+            pointer=self.pointer.at if self.pointer.in_window else None,
+            readings=self.cards.readings, touched=techniques.touched, steps_per_s=crowd.rate.per_s,
+            real_speed=None if crowd.paused or crowd.unpaced else crowd.rate.real_speed(crowd.speed, crowd.sim.dt),
+            tick=crowd.sim.tick, time_s=crowd.sim.tick * crowd.sim.dt,
+            past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
+            view=top.view() if top else None, hovered=hovered, measured=self.measured,
+            numbers=self.numbers.rows() if NUMBERS in panels.opened else (),
+            tour=tour.view() if self.guide.latest and (tour := self.guide.tour) else None,
+            card=self.cards.card() if self.cards.trial else None,
+            legend_items=self.overlays.legend_items,
+            legend=scene.legend() if scene else None,
+            inspection=found._replace(is_open=RAW in panels.opened) if (found := self.inspector.found) else None,
+            minimap=MinimapView(self.camera.view_rect(), self.overlays.frozen, scene.ground.small(scene.sim.terrain))
+            if scene and self.minimap_shown else None,
+            halves=self.split.halves, tools=self.tools.bar() if self.tools.shown else None,
+            brush=self.tools.brush() if self.pointer.on_ground and not top else None,
+            rings=self.tools.rings() if self.sim.forces.present else (),
+            flow=self.tools.flow() if self.sim.counts.has_line else None)
+
+    def moment(self, alpha: float) -> Moment:
+        """Return what the cards need at the end of a frame's computation; `alpha` is the part of a step that is drawn."""
+        camera, crowd, scene, frozen = self.camera, self.crowd, self.crowd.scene, self.overlays.frozen
+        view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays.shown), self.seeing.colours,
+                    frozen, crowd.speed, crowd.paused)
+        view = DrawnView(scene, camera, frozen, alpha) if scene else None
+        return Moment(self.sim, view, view_key, crowd.paused, self.panels.now.hud == "off", self.techniques.switcher.busy,
+                      self.techniques.deferred)

@@ -8,12 +8,15 @@ one; then to a tour; then to the picture.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from functools import partial
 
 import pygame
 
-from crowd_demo.app.key_input import KeyInput
 from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
+from crowd_demo.config.keys import ACTIONS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import ON_PANEL, Target, scale_for
 from crowd_demo.render.hud.navigation import tick_at
@@ -23,6 +26,11 @@ from crowd_demo.render.hud.status import Hovered
 from crowd_demo.render.hud.text_panels import BET, LEGEND
 from crowd_demo.render.hud.tool_bar import BRUSH_SLIDER
 
+PAN_PX_PER_S = 900.0
+REPEAT_AFTER_S = 0.35
+THROUGH_DIALOG = ("up", "down", "page up", "page down", "home", "end")  # keys that go through a list and choose nothing
+DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
+DIALOG_EVERY_S = 0.06
 ZOOM_STEP = 1.15
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
 STILL_PX = 4.0  # a press that moves no farther is a click
@@ -35,10 +43,9 @@ REST_S = 0.35  # how long the cursor must rest before there is a tooltip
 class WindowEvents:
     """`waiting` are the events that were kept. Was a key `pressed` before this frame whose answer is not on the screen yet?"""
 
-    def __init__(self, program: Program) -> None:
-        self.waiting: list[pygame.Event] = []
-        self.pressed = False
-        self.keys, self.mouse = KeyInput(program.keymap, program.act, self._press), Mouse(program)
+    def __init__(self, program: Program, waiting: list[pygame.Event]) -> None:
+        self.waiting, self.pressed = waiting, False
+        self.keys, self.mouse = Keyboard(program), Mouse(program)
         self._program = program
         self._read_at = time.perf_counter()  # the last reading
         self._moved_s = 0.0  # of the next frame's time, for which the view has moved already
@@ -46,7 +53,8 @@ class WindowEvents:
     def read(self, elapsed_s: float) -> None:
         """Carry out what the events of this frame ask for, so long after the last one."""
         program = self._program
-        events, self.waiting = [*self.waiting, *pygame.event.get()], []
+        events = [*self.waiting, *pygame.event.get()]
+        self.waiting.clear()
         program.pointer.in_window = pygame.mouse.get_focused()
         self.pressed = any(event.type == pygame.KEYDOWN for event in events)
         for event in events:
@@ -79,7 +87,7 @@ class WindowEvents:
 
     def _is_for_now(self, event: pygame.Event) -> bool:
         """Return whether it quits, moves along the timeline, or concerns the window alone and none before it waits."""
-        self._listen()
+        self.keys.listen()
         is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
         if is_scrubbing or self._program.keymap.quits(event):
             return True
@@ -88,32 +96,120 @@ class WindowEvents:
         return in_turn and (event.type == pygame.KEYUP or is_for_now)
 
     def _read(self, event: pygame.Event) -> None:
-        self._listen()
+        self.keys.listen()
         if event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
             self._program.caption.show(None)
-        if event.type == pygame.QUIT:
-            self._program.close_window()
-        elif event.type == pygame.KEYDOWN:
-            self.keys.down(event)
-        elif event.type == pygame.KEYUP:
-            self.keys.up(event)
-        elif event.type == pygame.KEYMAPCHANGED:
-            self._program.keymap.follow_layout()
-        elif event.type == pygame.WINDOWFOCUSLOST:
-            self.keys.release_all()
-            self.mouse.release_all()
-        else:
-            self.mouse.read(event)
+        match event.type:
+            case pygame.QUIT:
+                self._program.close_window()
+            case pygame.KEYDOWN:
+                self.keys.down(event)
+            case pygame.KEYUP:
+                self.keys.up(event)
+            case pygame.KEYMAPCHANGED:
+                self._program.keymap.follow_layout()
+            case pygame.WINDOWFOCUSLOST:
+                self.keys.release_all()
+                self.mouse.release_all()
+            case _:
+                self.mouse.read(event)
 
-    def _listen(self) -> None:
+
+@dataclass
+class _Held:
+    """The repeated action of a held key; `left_s` is None in the frame in which it was pressed."""
+
+    do: Callable[[], object]
+    every_s: float
+    left_s: float | None = None
+
+    def is_due(self, elapsed_s: float) -> bool:
+        """Let time pass; return whether to repeat now."""
+        again = self.left_s is not None and self.left_s <= elapsed_s
+        self.left_s = self.every_s if again else REPEAT_AFTER_S if self.left_s is None else self.left_s - elapsed_s
+        return again
+
+
+class Keyboard:
+    """Does what keys are bound to, once and while they are held. A dialog that is open gets them first, or else a tour.
+
+    Which keys are held is known from events alone, not from `pygame.key.get_pressed`, so a test can post events.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program, self._keymap = program, program.keymap
+        self._panning: dict[int, tuple[int, int]] = {}  # directions, by key
+        self._repeating: dict[int, _Held] = {}
+        self._dialog_open = False
+        self._wanted: Set[str] = frozenset()
+
+    def listen(self) -> None:
+        """See before each event whether a dialog gets all keys, and which ones a tour wants.
+
+        When a dialog opens or closes, keys that are held are as if they were released.
+        """
         program = self._program
         is_open = bool(program.dialogs.stack and program.dialogs.top)
-        self.keys.listen(is_open, program.guide.wanted if program.guide.latest else frozenset())
+        if is_open != self._dialog_open:
+            self.release_all()
+        self._dialog_open, self._wanted = is_open, program.guide.wanted if program.guide.latest else frozenset()
 
-    def _press(self, key: str, shift: bool) -> bool:
-        """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
-        program = self._program
-        return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key)
+    def down(self, event: pygame.Event) -> None:
+        action, shifted = self._keymap.action(event)
+        name, modifiers = self._keymap.dialog_name(event), getattr(event, "mod", 0)
+        if action and self._dialog_open and not ACTIONS[action].over_dialog:
+            action = ""
+        if (self._dialog_open or name in self._wanted) and not modifiers & pygame.KMOD_CTRL:
+            offer = partial(self._offer, name, bool(modifiers & pygame.KMOD_SHIFT), action, shifted)
+            if self._dialog_open and name in DIALOG_REPEATS:
+                self._repeating[_key(event)] = _Held(offer, DIALOG_EVERY_S)
+            offer()
+        elif action and any(ACTIONS[action].pans):
+            self._panning[_key(event)] = ACTIONS[action].pans
+        elif action:
+            if every_s := ACTIONS[action].repeats_s:
+                self._repeating[_key(event)] = _Held(partial(self._program.act, action, False), every_s)
+            self._program.act(action, shifted)
+
+    def up(self, event: pygame.Event) -> None:
+        self._panning.pop(_key(event), None)
+        self._repeating.pop(_key(event), None)
+
+    def release_all(self) -> None:
+        self._panning.clear()
+        self._repeating.clear()
+
+    def repeat(self, elapsed_s: float) -> None:
+        """Repeat what is due after `elapsed_s` seconds, each at most once a call, so none pile up."""
+        for key in tuple(self._repeating.values()):
+            if key.is_due(elapsed_s):
+                key.do()
+
+    def pan(self, elapsed_s: float) -> tuple[float, float]:
+        """Return pixels to pan by after `elapsed_s` seconds."""
+        directions = set(self._panning.values())
+        dx, dy = sum(x for x, _ in directions), sum(y for _, y in directions)
+        return dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s
+
+    def is_for_now(self, event: pygame.Event) -> bool:
+        """Return whether a key's action is one that is done at once, or the key goes through what is open."""
+        action, _ = self._keymap.action(event)
+        name = self._keymap.dialog_name(event)
+        if self._dialog_open or name in self._wanted:
+            return self._dialog_open and name in THROUGH_DIALOG
+        return action != "" and ACTIONS[action].at_once
+
+    def _offer(self, name: str, shift: bool, action: str, shifted: bool) -> None:
+        """Offer a key that has a name to the dialog or the tour; if it is not taken, do what it is bound to."""
+        dialogs, guide = self._program.dialogs, self._program.guide
+        is_taken = not name or (dialogs.press(name, shift) if dialogs.top else guide.press(name))
+        if not is_taken and action and not any(ACTIONS[action].pans):
+            self._program.act(action, shifted)
+
+
+def _key(event: pygame.Event) -> int:
+    """Which key it is, whatever it types: going up it may type something else than going down."""
+    return int(getattr(event, "scancode", 0) or event.key)
 
 
 class Mouse:
@@ -140,15 +236,16 @@ class Mouse:
 
     def read(self, event: pygame.Event) -> None:
         self._is_inside = event.type != pygame.WINDOWLEAVE and (self._is_inside or event.type == pygame.MOUSEMOTION)
-        if event.type == pygame.MOUSEWHEEL:
-            self._wheel(getattr(event, "precise_y", event.y))
-        elif event.type == pygame.MOUSEMOTION:
-            self._move(*event.pos)
-        elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
-            self._pointer.at = event.pos
-            self._button(event.button, event.type == pygame.MOUSEBUTTONDOWN)
-        elif event.type == pygame.WINDOWLEAVE:
-            self._hovered = None
+        match event.type:
+            case pygame.MOUSEWHEEL:
+                self._wheel(getattr(event, "precise_y", event.y))
+            case pygame.MOUSEMOTION:
+                self._move(*event.pos)
+            case pygame.MOUSEBUTTONDOWN | pygame.MOUSEBUTTONUP:
+                self._pointer.at = event.pos
+                self._button(event.button, event.type == pygame.MOUSEBUTTONDOWN)
+            case pygame.WINDOWLEAVE:
+                self._hovered = None
 
     def release_all(self) -> None:
         self._dragging.clear()
@@ -156,13 +253,16 @@ class Mouse:
 
     def moves_view(self, event: pygame.Event) -> bool:
         """Return whether an event only pans or zooms."""
-        if event.type == pygame.MOUSEWHEEL:
-            with_ctrl = pygame.key.get_mods() & pygame.KMOD_CTRL
-            return not with_ctrl and not self._program.dialogs.top and self._target() is None
-        if event.type == pygame.MOUSEMOTION and self._pressed:
-            return self._held is None and not self._is_stroke and not self._corner
-        is_button = event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
-        return bool(self._dragging) if event.type == pygame.MOUSEMOTION else is_button and event.button in DRAG_BUTTONS
+        match event.type:
+            case pygame.MOUSEWHEEL:
+                with_ctrl = pygame.key.get_mods() & pygame.KMOD_CTRL
+                return not with_ctrl and not self._program.dialogs.top and self._target() is None
+            case pygame.MOUSEMOTION:
+                on_ground = self._held is None and not self._is_stroke and not self._corner
+                return on_ground if self._pressed else bool(self._dragging)
+            case pygame.MOUSEBUTTONDOWN | pygame.MOUSEBUTTONUP:
+                return event.button in DRAG_BUTTONS
+        return False
 
     @property
     def is_on_picture(self) -> bool:
@@ -177,9 +277,8 @@ class Mouse:
 
     @property
     def resting_on(self) -> Hovered | None:
-        if self._hovered and time.monotonic() - self._hovered[1] >= REST_S:
-            return self._hovered[0]
-        return None
+        is_resting = self._hovered and time.monotonic() - self._hovered[1] >= REST_S
+        return self._hovered[0] if self._hovered and is_resting else None
 
     def _target(self) -> Target | None:
         """What is drawn at the cursor: a part of the HUD, the line between two crowds, or nothing."""
@@ -238,8 +337,6 @@ class Mouse:
                 program.split.next_value()
             case Target("number", "agents"):
                 program.act("agents")
-            case Target("technique", path):
-                program.act(path)
             case Target("value" | "number", path):
                 program.techniques.touched = path
                 program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
@@ -251,7 +348,7 @@ class Mouse:
                 program.panels.unfold(name)
             case Target("graph"):
                 program.panels.fit_graph()
-            case Target("action" | "tool", action):
+            case Target("technique" | "action" | "tool", action):
                 program.act(action)
             case Target("card" | "why"):
                 program.act("card")
@@ -286,11 +383,16 @@ class Mouse:
             self._drag(dx, dy)
         elif self._dragging:
             self._program.camera.pan(-dx, -dy)
-        else:
-            self._hover()
+        elif (target := self._target()) is None:
+            self._hovered = None
+        elif self._hovered is None or self._hovered[0].target != target:
+            self._hovered = Hovered(target, self._pointer.at), time.monotonic()
+            if dialog := self._program.dialogs.top:
+                dialog.hover(target)
 
     def _drag(self, dx: float, dy: float) -> None:
         program, held = self._program, self._held
+        pace = FINER if pygame.key.get_mods() & pygame.KMOD_SHIFT else FINE
         if self._is_stroke:
             program.tools.move(*self._pointer.at)
         elif self._corner:
@@ -301,7 +403,7 @@ class Mouse:
         elif held.kind == "line":
             program.split.move(self._pointer.at[0])
         elif held.kind == "number":
-            self._dragged += dx * (FINER / FINE if self._is_finer else 1)
+            self._dragged += dx * (pace / FINE)
             if steps := int(self._dragged / NOTCH_PX):
                 self._dragged -= steps * NOTCH_PX
                 if held.name == RIGHT:
@@ -311,12 +413,8 @@ class Mouse:
                 else:
                     program.techniques.drag_number(held.name, steps)
         else:
-            self._slid_to += dx * (FINER if self._is_finer else FINE)
+            self._slid_to += dx * pace
             self._follow()
-
-    @property
-    def _is_finer(self) -> bool:
-        return bool(pygame.key.get_mods() & pygame.KMOD_SHIFT)
 
     def _follow(self) -> None:
         """Let the timeline, the minimap, the guess of a tour or a slider follow the cursor."""
@@ -337,12 +435,3 @@ class Mouse:
             program.guide.tour.guess_at(share)
         elif held.kind == SLIDER:
             program.numbers.drag(held.name, share)
-
-    def _hover(self) -> None:
-        target, dialog = self._target(), self._program.dialogs.top
-        if target is None:
-            self._hovered = None
-        elif self._hovered is None or self._hovered[0].target != target:
-            self._hovered = Hovered(target, self._pointer.at), time.monotonic()
-            if dialog:
-                dialog.hover(target)

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.host.files import why_unwritable
-from crowd_demo.host.shutdown import USAGE_ERROR
-from crowd_demo.host.streams import STDOUT
+from crowd_demo.host.shell import STDOUT, USAGE_ERROR
 
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override

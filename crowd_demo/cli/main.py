@@ -25,19 +25,21 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.config.memory import TooManyError
-from crowd_demo.host.shutdown import (
+from crowd_demo.host.shell import (
     FAILED,
     INTERRUPTED,
     OK,
     USAGE_ERROR,
     Interrupted,
+    OutputError,
+    discard_output,
     end_process,
     interruptible,
     raise_interrupted,
     say_not_written,
     signals_to,
+    standard_streams,
 )
-from crowd_demo.host.streams import OutputError, discard_output, standard_streams
 from crowd_demo.registry.plugins import raised_by
 from crowd_demo.registry.texts import error_line, reason, say
 from crowd_demo.version import __version__

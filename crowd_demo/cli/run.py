@@ -30,7 +30,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.config.resources import about, list_configs, list_maps, list_tours
 from crowd_demo.host.files import is_special
-from crowd_demo.host.shutdown import OK
+from crowd_demo.host.shell import OK
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.stages import STAGES, stages_of
 from crowd_demo.registry.texts import say_once
@@ -167,10 +167,10 @@ def _replay(args: argparse.Namespace, script: Script) -> int:
 
 RUN = Command(
     _run, _read, about="""\
-An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see what it costs, what it
-buys and that the crowd did not change. F1 shows all keys.
+An interactive crowd in which every data-oriented optimisation is a live switch. Press its key: the window shows
+what it is worth, and whether the crowd stays identical. F1 shows all keys.
 
-commands (crowd-demo COMMAND --help says more):
+commands (crowd-demo COMMAND --help shows more):
 """ + "\n".join(f"  {name:10}{about}" for name, (_, about) in COMMANDS.items()),
     options=[
         OptionGroup(title="what to run", options=[
@@ -193,7 +193,7 @@ commands (crowd-demo COMMAND --help says more):
 
 REPLAY = Command(
     _replay, _read_replay,
-    about="Make a recorded run again, and compare its state hashes: exit code 0 if they are the same, 1 if they part.",
+    about="Replay a recorded run and compare its state hashes: exit code 0 if they agree, 1 if they differ.",
     options=[
         option("recording", metavar="FILE", type=file_path, help="a recording, made by --record or F8"),
         HEADLESS,

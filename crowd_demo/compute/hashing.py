@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -49,12 +50,15 @@ def _as_int32(h: int) -> np.int32:
     return np.int32(h - (1 << 32) if h >> 31 else h)
 
 
+@lru_cache(maxsize=64)  # some keys hold for many steps
 def key(seed: int, tick: int, purpose: int) -> np.int32:
     """Return an int32 hash of (seed, tick, purpose), for kernels."""
-    h = 0
-    for word in (seed & MASK, seed >> 32 & MASK, tick & MASK, purpose + 1):
-        h = _scramble_word(h ^ word)
-    return _as_int32(h)
+    return _as_int32(_scramble_word(_scramble_word(_hash_of(seed) ^ tick & MASK) ^ purpose + 1))
+
+
+@lru_cache(maxsize=8)
+def _hash_of(seed: int) -> int:
+    return _scramble_word(_scramble_word(seed & MASK) ^ seed >> 32 & MASK)
 
 
 def next_key(key: np.int32) -> np.int32:

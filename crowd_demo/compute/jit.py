@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from crowd_demo.compute import cache, numba_plain
 from crowd_demo.compute.workers import max_threads, threading_layer
@@ -31,7 +31,7 @@ from crowd_demo.registry import texts
 import numba
 
 __all__ = ["CACHE_LASTS", "Kernel", "Launch", "compile_launches", "device", "is_compiled", "is_on_disk", "kernel", "launch",
-           "machine_code", "make_compiler_ready", "max_threads", "run", "threading_layer"]
+           "machine_code", "max_threads", "run", "threading_layer"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +49,7 @@ def _compiler() -> ModuleType:
     return numba_plain
 
 
-compiler = _compiler()
+compiler = _compiler()  # numba_private or numba_plain
 CACHE_LASTS = cache.has_room()
 
 
@@ -82,14 +82,6 @@ def kernel(share: Callable[Concatenate[int, int, P], None]) -> Callable[Concaten
     return Kernel(share)
 
 
-class Compiled(Protocol):
-    """What Numba makes of a function."""
-
-    overloads: dict[tuple[object, ...], object]
-
-    def compile(self, signature: tuple[object, ...]) -> object: ...
-
-
 class Launch(NamedTuple):
     """A kernel and its arguments, to be run, compiled ahead or counted; `launch` makes it.
 
@@ -108,9 +100,10 @@ class Launch(NamedTuple):
         return tuple(numba.typeof(argument) for argument in args)
 
     @property
-    def compiled(self) -> Compiled:
+    def compiled(self) -> Any:
+        """What Numba makes of the function, with its `overloads` by signature."""
         kernel = self.kernel
-        return cast(Compiled, kernel.entry if isinstance(kernel, Kernel) else getattr(kernel, "from_python", kernel))
+        return kernel.entry if isinstance(kernel, Kernel) else getattr(kernel, "from_python", kernel)
 
     @property
     def name(self) -> str:
@@ -150,8 +143,3 @@ def compile_launches(launches: Iterable[Launch]) -> None:
         if signature not in each.compiled.overloads:
             each.compiled.compile(signature)
             compiler.note(each.compiled, signature)
-
-
-def make_compiler_ready() -> None:
-    """Load what only compiling needs, which takes 0.4 s; else the first kernel that is compiled waits for it."""
-    compiler.make_compiler_ready()

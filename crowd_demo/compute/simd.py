@@ -265,11 +265,11 @@ def scramble(context, value):
 
 @intrinsic
 def bits_xor(context, value, key):
-    """`value ^ key` in 32 bits; the key is an int32."""
+    """`value ^ key` in 32 bits; the key is an int32, or sixteen."""
     def code(c, b, s, a):
-        wide = isinstance(s.args[0], Lanes)
+        wide = isinstance(s.args[0], Lanes) and not isinstance(s.args[1], Lanes)
         return b.xor(a[0], repeat(b, a[1], LANES) if wide else a[1])
-    return value(value, types.int32), code
+    return value(value, key if isinstance(key, Lanes) else types.int32), code
 
 
 @formula

@@ -49,24 +49,24 @@ class PeopleSettings(BehaviourSettings):
     speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed", BIRTH)
     speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed", BIRTH)
     radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this count")
-    body: Length = number(6, 0, 1024, LENGTH, "radius of a body, kept clear of walls and other bodies")
-    speed_draws: Whole = number(4, 1, 16, "draws", "draws whose mean is a preferred speed; 1: uniform", BIRTH)
+    body: Length = number(6, 0, 1024, LENGTH, "radius of a body")
+    speed_draws: Whole = number(4, 1, 16, "draws", "draws per preferred speed, which is their mean; 1: uniform", BIRTH)
     wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
-    stuck_s: float = number(1.5, 0, 3600, "seconds", "time without progress until people are held up")
+    stuck_s: float = number(1.5, 0, 3600, "seconds", "time without progress until held up")
     wiggle: Speed = number(18, 0, 10_000, SPEED, "random speed that frees people who are held up")
-    avoid_weight: float = number(1.0, 0, 100, "", "weight of avoidance relative to the goal")
-    repulsion: float = number(0.75, 0, 100, "", "anticipate, slow_down: weight of the push of near neighbours")
+    avoid_weight: float = number(1.0, 0, 100, "", "weight of avoidance against the goal")
+    repulsion: float = number(0.75, 0, 100, "", "anticipate, slow_down: weight of the push of neighbours")
     behind: float = number(0.3, 0, 1, "", "anticipate, slow_down: weight of a neighbour straight behind")
     ahead_s: float = number(3, 0, 60, "seconds", "anticipate, slow_down: how far people look ahead")
     gap: Length = number(36, 0, 4096, LENGTH,
-                         "anticipate, slow_down: people step aside for others whom they would pass nearer")
+                         "anticipate, slow_down: people step aside if they would pass nearer")
     aside: float = number(1.5, 0, 100, "", "anticipate: strength of the step aside")
     slow_aside: float = number(1.7, 0, 100, "", "slow_down: strength of the step aside")
     headway_s: float = number(0.8, 0, 60, "seconds",
-                              "slow_down: time for which the room ahead lasts")
+                              "slow_down: time that the room ahead lasts")
     standing: Length = number(9.1, 0, 4096, LENGTH, "slow_down: distance to the person ahead at which the room is zero")
     in_way: Length = number(10.5, 0, 4096, LENGTH, "slow_down: half the width of the way ahead")
-    creep: float = number(0.2, 0, 1, "", "slow_down: speed without room, as a part of the preferred speed")
+    creep: float = number(0.2, 0, 1, "", "slow_down: part of the preferred speed kept without room")
     swerve: float = number(45, 0, 90, "degrees", "slow_down: maximum turn to where there is more room")
     swerve_ramp: float = number(0.5, 0, 10, "",
                                 "slow_down: relative gain of room for the maximum turn")
@@ -75,12 +75,12 @@ class PeopleSettings(BehaviourSettings):
     shoulders: float = number(0, 0, 0.35, "", "contact: how much narrower people held up head on become")
     reconsider_s: float = number(5, 0, 3600, "seconds",
                                  "mean time until people held up choose again; 0: never")
-    choice_length: Length = number(260, 0, 65_536, LENGTH, "length added to a route by crowds that halves its choices;"
+    choice_length: Length = number(260, 0, 65_536, LENGTH, "detour by crowds that halves the choices of a route;"
                                    " 0: by area alone")
-    max_speed_factor: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
+    max_speed_factor: float = number(1.3, 0, 10, "", "top speed relative to the preferred speed")
     stuck_max_speed_factor: float = number(1.6, 0, 10, "", "the same for people who are held up")
-    arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
-    response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wanted velocity")
+    arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal is reached")
+    response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the desired one")
     destinations: Whole = number(12, 1, 64, "places", "random destinations if the map marks none",
                                  "no: they are drawn at the start")
     destination_spread: Length = number(160, 0, 65_536, LENGTH, "maximum distance of goals from their destination", LAID_OUT)
@@ -96,7 +96,7 @@ class PeopleSettings(BehaviourSettings):
                              "time between updates of crowded routes, longer on large maps",
                              "no: it decides when each flow field is updated")
     exits: Whole = number(0, 0, 64, "destinations",
-                          "number of exits: the first destinations, where people leave and others come in",
+                          "how many of the first destinations are exits, where people leave and others come in",
                           "no: whether there are exits is decided at the start")
 
     def flow_fields(self, marked: int) -> int:
@@ -122,15 +122,15 @@ class FlockSettings(BehaviourSettings):
 
     sight: float = number(24, 0, 4096, LENGTH, "others nearer than this are neighbours")
     separation: float = number(16, 0, 4096, LENGTH, "neighbours nearer than this are too near")
-    align: float = number(2.0, 0, 1000, "1/s", "how fast a bird takes its neighbours' mean velocity")
-    cohere: float = number(2.0, 0, 1000, "1/s^2", "pull to the neighbours' mean position")
+    align: float = number(2.0, 0, 1000, "1/s", "how fast a bird takes the mean velocity of neighbours")
+    cohere: float = number(2.0, 0, 1000, "1/s^2", "pull to the mean position of neighbours")
     separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
     crowding: Whole = number(7, 1, 10_000, "neighbours", "neighbours at which cohesion vanishes")
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
-    roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, per unit outside it; 0: no roost")
+    roost: float = number(0, 0, 1000, "1/s^2", "pull per unit outside the roost; 0: no roost")
     roost_radius: float = number(400, 0, 65_536, LENGTH, "radius of the roost around the middle of the world")
     border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
-    margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")
+    margin: float = number(60, 0, 65_536, LENGTH, "distance at which turning away begins")
 
 
 class HuntSettings(FlockSettings):
@@ -138,13 +138,13 @@ class HuntSettings(FlockSettings):
 
     predators: Whole = number(8, 0, 64, "agents", "predators, which have the lowest ids",
                               "no: predators are chosen at birth, for life")
-    predator_sight: float = number(600, 0, 65_536, LENGTH, "predators see cells whose middles are nearer than this")
+    predator_sight: float = number(600, 0, 65_536, LENGTH, "predators see cells with middles nearer than this")
     predator_speed_min: float = number(100, 0, 10_000, SPEED, "slowest speed of a predator")
     predator_speed_max: float = number(180, 0, 10_000, SPEED, "fastest speed of a predator")
-    predator_response: float = number(1.5, 0, 1000, "1/s", "how fast its velocity follows the chase")
+    predator_response: float = number(1.5, 0, 1000, "1/s", "how fast a predator's velocity follows the chase")
     square: float = number(100, 1, 65_536, LENGTH, "side of the cells in which predators count prey")
     fear: float = number(120, 0, 4096, LENGTH, "prey flee from predators nearer than this")
-    flee: float = number(8, 0, 10_000, "1/s^2", "push away from a predator, per unit nearer than fear")
+    flee: float = number(8, 0, 10_000, "1/s^2", "push from a predator per unit nearer than fear")
 
 
 class CratesSettings(BehaviourSettings):
@@ -155,7 +155,7 @@ class CratesSettings(BehaviourSettings):
     rarity: Whole = number(24, 0, 1000, "", "how rare large crates are", BIRTH)
     gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
     repulsion: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
-    response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")
+    response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and pushes")
     flow: float = number(60, 0, 10_000, SPEED, "speed of the water between two whirls")
     whirls: Whole = number(3, 1, 64, "whirls", "whirls in x and in y")
     speed_max: float = number(200, 0, 10_000, SPEED, "maximum speed of a crate")

@@ -68,10 +68,7 @@ def as_overrides(overrides: Mapping[str, object] | Iterable[str]) -> list[Overri
 
 def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     """`key.path=value` each; the value is a YAML 1.2 scalar, or one in quotes, or a [list]. Raises ConfigError."""
-    def parsed(location: Location, path: KeyPath, value: str) -> Override:
-        return Override(location, path, _value(value))
-
-    return parse_each(texts, origin, "key.path=value", parsed)
+    return parse_each(texts, origin, "key.path=value", lambda location, path, value: Override(location, path, _value(value)))
 
 
 def parse_each(texts: Iterable[str], origin: str, form: str,

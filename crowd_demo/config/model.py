@@ -60,10 +60,10 @@ HudMode = Literal["full", "compact", "off"]
 class WorldSettings(Section):
     """A rectangle from (0, 0), y down, over which a map is stretched."""
 
-    width: Side = Field(4000, description="from left to right, in world units (0.1 to 65536)")
+    width: Side = Field(4000, description="from left to right (0.1 to 65536)")
     height: Side = Field(4000, description="from top to bottom (0.1 to 65536)")
     tile: Side = Field(13, description=(
-        "side of a tile of a map in metres, which sets the world's size (0.1 to 65536)"))
+        "side of a tile of a map in metres; sets the world's size (0.1 to 65536)"))
     y_axis: Literal["auto", "up", "down"] = Field("auto", description=(
         "direction of y there and in trajectories; auto: as the file specifies, else up"))
     unit: Literal["auto", "m", "cm", "mm"] = Field("auto", description=(
@@ -99,7 +99,7 @@ class Life(Section):
 
     births_per_s: float = number(0, 0, 1_000_000, "agents per second", "births, at random places")
     deaths_per_s: float = number(0, 0, 1_000_000, "agents per second", "deaths, at random")
-    season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: none")
+    season_s: float = number(0, 0, 3600, "seconds", "a season: first more births, then more deaths; 0: none")
     most: Whole = number(MAX_AGENTS, 0, MAX_AGENTS, "agents", "maximum number of agents")
     causes: Whole = number(1, 1, 64, "removals per step", "removal passes per step")
 
@@ -113,10 +113,10 @@ class Links(Section):
                            "no: links are made at birth")
     rest: float = number(10, 0, 1000, "units", "length of a link without pull")
     stiffness: float = number(900, 0, 3000, "1/s^2", "pull per unit that a link is too long")
-    damping: float = number(4, 0, 15, "1/s", "pull per speed at which the ends move apart")
+    damping: float = number(4, 0, 15, "1/s", "pull per speed of the ends moving apart")
     gravity: float = number(0, 0, 10_000, "units/s^2", "pull downwards")
     wind: float = number(0, 0, 10_000, "units/s^2", "strength of the gusts")
-    drag: float = number(0.5, 0, 60, "1/s", "how fast the air slows agents down")
+    drag: float = number(0.5, 0, 60, "1/s", "how fast air slows agents down")
 
     @property
     def least_step_hz(self) -> float:
@@ -181,8 +181,8 @@ class Places(Section):
     line: Edges = Field((0.0, 0.0, 0.0, 0.0), description=(
         "the counting line of the window, [x, y, to x, to y]; without a length: none"))
     doors: dict[str, Annotated[int, Field(ge=0, le=63), WITHOUT_POINT]] = Field({}, description=(
-        "lines that are doors, with the destination behind: people who leave there count,"
-        " not crossings"))
+        "lines that are doors, with the destination behind: people who leave there"
+        " count instead of crossings"))
     metre: float = number(
         UNITS_A_METRE, 0.001, 65_536, "units", "length of a metre; densities are agents per square metre")
 

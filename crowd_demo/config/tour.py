@@ -33,6 +33,7 @@ from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, number, section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
+from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.registry.texts import printable
 
@@ -90,9 +91,14 @@ class Actions(Section):
     restart: bool = Field(False, description="restart with the same seed, after the other settings")
 
     @property
+    def techniques(self) -> Mapping[str, Value]:
+        """The values that techniques get, by path."""
+        return {path: getattr(self.set, path) for path in self.set.model_fields_set}
+
+    @property
     def settings(self) -> Settings:
         given = {name: getattr(self, name) for name in self.model_fields_set if name not in NO_SETTINGS}
-        return given | {TECHNIQUE + path: getattr(self.set, path) for path in self.set.model_fields_set}
+        return given | {TECHNIQUE + path: value for path, value in self.techniques.items()}
 
 
 class Bet(Section):

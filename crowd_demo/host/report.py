@@ -27,7 +27,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.host.files import free_name, write_file
-from crowd_demo.host.streams import STDOUT
+from crowd_demo.host.shell import STDOUT
 from crowd_demo.measure.experiment import machine, versions
 from crowd_demo.profile import HISTORY, OTHER, FrameRecord, Profile
 from crowd_demo.registry.stages import stages_of
@@ -104,7 +104,7 @@ class Recorder:
 
 # --- the report ------------------------------------------------------------------------------------------------------
 
-def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float],
+def report(config: Config, sim: Simulation, recorder: Recorder, startup_s: dict[str, float],
            interrupted: bool = False) -> dict[str, object]:
     """Return the report as plain JSON data. `interrupted`: a signal ended the run."""
     from crowd_demo.compute.jit import threading_layer
@@ -113,8 +113,8 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
     return {
         "interrupted": interrupted,  # whether a signal ended the run
         "agents": sim.agents.count,  # at the end
-        "frames": warmup + len(times.frame_ms),  # all of them
-        "warmup_frames": warmup,  # the first frames, which the times leave out
+        "frames": times.first + len(times.frame_ms),  # all of them
+        "warmup_frames": times.first,  # the first frames, which the times leave out
         "steps": sim.tick,  # since the start
         "seed": config.seed,  # of the configuration
         "config": config.model_dump(mode="json", exclude={"optimizations"}),  # the whole configuration

@@ -22,6 +22,7 @@ import numpy as np
 from crowd_demo.config.memory import MB, agent_bytes, available_bytes
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import (
+    DRAW,
     BlockTimes,
     Comparison,
     block_lengths,
@@ -31,7 +32,7 @@ from crowd_demo.measure.comparison import (
     whole_steps,
     without,
 )
-from crowd_demo.measure.crowd_variant import DRAW, CrowdVariant, Picture, all_pairs_s
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, mapped, with_progress
 from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value, load
@@ -158,8 +159,7 @@ class ThreeCrowds:
         steps = {name: [without(block, DRAW) for block in blocks] for name, blocks in frames.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
         step, frame = (compare(blocks, hashes, PRESENT, AGAIN)[OTHER].step for blocks in (steps, frames))
-        of_stage = compare_stage(BY_PATH[next(iter(others))].stage, stages, PRESENT, AGAIN)
-        stage = of_stage[OTHER] if {PRESENT, OTHER} <= of_stage.keys() else None
+        stage = compare_stage(BY_PATH[next(iter(others))].stage, *(stages[name] for name in (OTHER, PRESENT, AGAIN)))
         return Versus(sum(block.steps for block in frames[PRESENT]), step, frame,
                       self._crowd(others, len(set(hashes.values())) == 1), stage)
 

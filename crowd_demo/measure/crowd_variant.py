@@ -14,7 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.measure.comparison import BlockTimes, TimedBlock
+from crowd_demo.measure.comparison import DRAW, STEP, BlockTimes, TimedBlock
 from crowd_demo.profile import HISTORY, OTHER
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
@@ -22,7 +22,6 @@ from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sprites.pixels import plain_surface
 
-STEP, DRAW = "step", "draw"
 PAIR_NS = {True: 0.1, False: 1.0}  # with lanes and without: 36 and 390 ms for 20k birds on two threads
 
 

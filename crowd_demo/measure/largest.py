@@ -22,8 +22,8 @@ from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.section import MAX_AGENTS
-from crowd_demo.measure.comparison import TimedBlock
-from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Picture, all_pairs_s
+from crowd_demo.measure.comparison import DRAW, STEP, TimedBlock
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, factor, interval_json, median_interval, milliseconds
 from crowd_demo.registry.entries import MODEL, Value

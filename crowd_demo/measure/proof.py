@@ -21,9 +21,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Array, Doubles, Ints, Longs
 from crowd_demo.compute.jit import Launch, run
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.optimizations import with_values
+from crowd_demo.measure.comparison import InterleavedTiming
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
-from crowd_demo.measure.interleaved import InterleavedTiming
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.scene import Scene
@@ -66,11 +66,6 @@ class ProofInParts:
     def parts(self) -> Iterator[None]:
         """Do the work, and yield after each part."""
         raise NotImplementedError
-
-
-def set_values(options: Optimizations, values: Values) -> None:
-    for path, value in values.items():
-        options.set(path, value)
 
 
 def replicas_of(sim: Simulation, count: int = 1, stepped: bool = False) -> Generator[None, None, list[Simulation]]:
@@ -127,7 +122,7 @@ class Replicas(ProofInParts):
         """Copy the present crowd, and make steps for as long as somebody asks for the next part."""
         old, new = replicas = yield from replicas_of(self._sim, len(self._values), stepped=True)
         for replica, values in zip(replicas, self._values, strict=True):
-            set_values(replica.optimizations, values)
+            replica.optimizations = with_values(replica.optimizations, values)
         show_at, first_ms = 1, list[tuple[float, float]]()
         while True:
             if self.turns:
@@ -264,7 +259,7 @@ class Pictures(ProofInParts):
         for camera in bands(self._view.camera):
             drawn = []
             for values, digest in zip(self._values, digests, strict=True):
-                set_values(replica.optimizations, values)
+                replica.optimizations = with_values(replica.optimizations, values)
                 picture = SharedPicture(self._view._replace(camera=camera), replica)
                 drawn.append(frame_of(picture.draw()) & np.uint32(0xFFFFFF))
                 digest.update(drawn[-1].data)
@@ -342,7 +337,7 @@ class Answers(ProofInParts):
 
 def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterator[Doubles]:
     """Yield the pushes of all groups in turn with those values, float64[2, agents]; and those of nobody in between."""
-    set_values(replica.optimizations, values)
+    replica.optimizations = with_values(replica.optimizations, values)
     for launch in replica.reindexing():
         launch.run()
         yield NOBODY

@@ -161,7 +161,7 @@ HEADINGS: dict[str, dict[str, ActionEntry]] = {  # of what one wants to do
                                over_dialog=True, repeats_s=SLOWLY_S),
         "normal_size": ActionEntry(("ctrl+0",), "reset the size of text and panels", ("panels.resize", 0), at_once=True,
                                    over_dialog=True),
-        "fullscreen": ActionEntry(("f11",), "toggle full screen", ("toggle", "fullscreen"), at_once=True,
+        "fullscreen": ActionEntry(("f11",), "toggle full screen", ("toggle_fullscreen",), at_once=True,
                                   over_dialog=True),
         "quit": ActionEntry(("escape",), "close a dialog, tool or inspector, then quit", ("close_or_quit",),
                             at_once=True, over_dialog=True),

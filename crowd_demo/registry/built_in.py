@@ -100,7 +100,7 @@ OWN_OVERLAYS: tuple[OverlayEntry, ...] = (
                  f"{_OVERLAYS}.agents:draw_links",
                  inactive=lambda situation: "" if situation.links else "there are no links"),
     OverlayEntry("show_life", "flashes where agents were born and died", f"{_OVERLAYS}.agents:draw_life",
-                 inactive=lambda situation: "" if situation.births else "agents are neither born nor do they die"),
+                 inactive=lambda situation: "" if situation.births else "no agent is born or dies"),
     OverlayEntry("show_bodies", "hit areas, and how far agents perceive others",
                  f"{_OVERLAYS}.agents:draw_bodies"),
     OverlayEntry("show_velocity", "where agents will be in half a second",

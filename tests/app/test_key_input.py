@@ -6,7 +6,8 @@ import sys
 import time
 from pathlib import Path
 from statistics import median
-from types import FrameType
+from types import FrameType, SimpleNamespace
+from typing import Any
 from unittest.mock import MagicMock, call
 
 import pygame
@@ -17,9 +18,9 @@ from layouts import PLACES, PLAIN, keymap, press, types
 import crowd_demo
 from crowd_demo.app import window_events
 from crowd_demo.app.crowd.pace import Meters
-from crowd_demo.app.key_input import PAN_PX_PER_S, REPEAT_AFTER_S, KeyInput, Keymap
+from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.window import Pointer, close_window
-from crowd_demo.app.window_events import Mouse
+from crowd_demo.app.window_events import PAN_PX_PER_S, REPEAT_AFTER_S, Keyboard, Mouse
 from crowd_demo.cli import main
 from crowd_demo.compute.jit import Kernel
 from crowd_demo.config.keys import ACTIONS, Keys
@@ -29,16 +30,20 @@ from crowd_demo.render.hud.canvas import Target
 LONG_S = 9.0  # a slow frame
 
 
-class Reader(KeyInput):
+class Reader(Keyboard):
     """`done` are the actions that were done, "<" before their names with Shift; `offered` the keys that no dialog took."""
 
     def __init__(self, **keys: object) -> None:
         self.done: list[str] = []
         self.offered: list[str] = []
         self.keymap = Keymap(Keys.model_validate(keys))
-        super().__init__(self.keymap, lambda action, shifted: self.done.append("<" * shifted + action), self._refuse)
+        self.dialogs = SimpleNamespace(stack=[], top=None, press=self._refuse)
+        self.guide = SimpleNamespace(latest=True, wanted=set(), press=self._refuse)
+        program: Any = SimpleNamespace(keymap=self.keymap, dialogs=self.dialogs, guide=self.guide,
+                                       act=lambda action, shifted: self.done.append("<" * shifted + action))
+        super().__init__(program)
 
-    def _refuse(self, name: str, shift: bool) -> bool:
+    def _refuse(self, name: str, shift: bool = False) -> bool:
         self.offered.append("<" * shift + name)
         return False
 
@@ -58,6 +63,14 @@ class Reader(KeyInput):
 @pytest.fixture
 def reader(screen: pygame.Surface) -> Reader:
     return Reader()
+
+
+@pytest.fixture
+def over_dialog(reader: Reader) -> Reader:
+    """One for whom a dialog is open."""
+    reader.dialogs.stack, reader.dialogs.top = [1], 1
+    reader.listen()
+    return reader
 
 
 def key(name: str, mod: int = 0, kind: int = pygame.KEYDOWN) -> pygame.Event:
@@ -117,8 +130,8 @@ def test_a_key_that_types_something_else_when_it_goes_up_is_released(reader: Rea
 
 
 @pytest.mark.quick
-def test_an_open_dialog_gets_every_key_and_only_what_concerns_the_window_is_done_besides(reader: Reader) -> None:
-    reader.listen(True, set())
+def test_an_open_dialog_gets_every_key_and_only_what_concerns_the_window_is_done_besides(over_dialog: Reader) -> None:
+    reader = over_dialog
     reader.press("return", "enter", "`", "[8]", "up", "f1", "f12")
     reader.press("1", mod=pygame.KMOD_LSHIFT)
     assert reader.offered == ["return", "return", "`", "8", "up", "f1", "f12", "<1"] and reader.done == ["help", "screenshot"]
@@ -131,13 +144,14 @@ def test_an_open_dialog_gets_every_key_and_only_what_concerns_the_window_is_done
 
 @pytest.mark.quick
 def test_a_key_that_is_wanted_without_a_dialog_is_offered_and_others_are_not(reader: Reader) -> None:
-    reader.listen(False, {"return"})
+    reader.guide.wanted = {"return"}
+    reader.listen()
     assert reader.press("return", "1") == ["menu", "neighbours"] and reader.offered == ["return"]
 
 
 @pytest.mark.quick
-def test_in_a_dialog_arrows_and_page_keys_repeat_and_nothing_pans(reader: Reader) -> None:
-    reader.listen(True, set())
+def test_in_a_dialog_arrows_and_page_keys_repeat_and_nothing_pans(over_dialog: Reader) -> None:
+    reader = over_dialog
     reader.press("down", "page up", "=", "a")
     reader.repeat(0.0)
     reader.offered = []

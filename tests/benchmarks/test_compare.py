@@ -11,16 +11,16 @@ from contextlib import closing
 from pathlib import Path
 
 import compare
-import installs
 import numpy as np
 import pytest
 import table
+import variants
 from calibrate import BOUNDS, SCENES, shortfall
 from crowds import simulation
 from driven import Driven
 from made_arrays import KEYFRAME, is_allowed, made_arrays
 from table import Found
-from variants import ChildError, ChildVariant, StartVariant
+from variants import HERE, ChildError, ChildVariant, StartVariant
 
 from crowd_demo.extras.lab.validate import EXPERIMENTS
 from crowd_demo.extras.lab.validate.validation_experiment import FITTED, HELD_OUT, Reading
@@ -73,7 +73,6 @@ def test_few_blocks_conclude_nothing() -> None:
 @pytest.mark.parametrize("arguments, line", [
     (["--against", "no-such-commit"], "git: fatal: Needed a single revision"),
     (["--against", "HEAD", "--frames", "1024"], "--frames: a block has at most 1023, not 1024"),
-    (["--against", "HEAD", "--no-install", "--extra", "fast"], "--extra: nothing is installed with --no-install"),
     (["--against", "HEAD", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
     (["--against", "HEAD", "--here", "seed"], "--here:1: seed: must be key.path=value, not 'seed'"),
 ])
@@ -90,16 +89,13 @@ def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (repository / "crowd_demo" / "__init__.py").write_text("", "utf-8")
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
         subprocess.run(["git", "-C", str(repository), *command], check=True)
-    monkeypatch.setattr(installs, "ROOT", repository)
-    monkeypatch.setattr(installs, "KEPT", tmp_path / "kept")
-    install = installs.at_commit("HEAD", installed=False)
+    monkeypatch.setattr(variants, "ROOT", repository)
+    monkeypatch.setattr(variants, "KEPT", tmp_path / "kept")
+    install = variants.at_commit("HEAD")
     assert (install.folder / "crowd_demo" / "__init__.py").exists()
     assert install.environment["PYTHONPATH"] == str(install.folder)
-    monkeypatch.setattr(installs, "_unpack", None)
-    assert installs.at_commit("HEAD", installed=False) == install
-    install.check(install.folder / "crowd_demo")
-    with pytest.raises(installs.InstallError, match=f"{install.name}: the program was imported from /elsewhere"):
-        install.check(Path("/elsewhere"))
+    monkeypatch.setattr(variants, "tarfile", None)
+    assert variants.at_commit("HEAD") == install
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
@@ -108,9 +104,7 @@ def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_child
     program = tmp_path / "program"
     program.write_text("import os, subprocess, sys\nprint(os.environ['CROWD_DEMO_CACHE'], file=open('cache', 'a'))\n"
                        "subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])\n", "utf-8")
-    install = installs.from_sources("a", tmp_path)
-    command = [*install.command, str(program)]
-    variant = StartVariant(installs.Install("a", command, tmp_path, tmp_path, install.environment), "1k", {})
+    variant = StartVariant(variants.Install("a", tmp_path, (sys.executable, str(program))), "1k", {})
     blocks = variant.run(2)
     assert set(blocks) == {"wall", "cpu"} and all(block.steps == 2 for block in blocks.values())
     first, second = (tmp_path / "cache").read_text("utf-8").split()
@@ -143,7 +137,7 @@ SMALL = {"agents": 300, "map": None, "world.width": 400, "world.height": 300, "w
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
 @pytest.mark.parametrize("picture", [True, False])
 def test_a_child_runs_the_same_crowd(picture: bool) -> None:
-    with closing(ChildVariant(installs.here(installed=False), "1k", SMALL, picture)) as variant:
+    with closing(ChildVariant(HERE, "1k", SMALL, picture)) as variant:
         blocks = [variant.run(3), variant.run(2)]
         state_hash, layer = variant.end()
     here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()},
@@ -158,7 +152,7 @@ def test_a_child_runs_the_same_crowd(picture: bool) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
 def test_a_child_that_ends_says_why() -> None:
     with pytest.raises(ChildError, match=r"^here: ended with code 1: .*no such file, nor a shipped configuration"):
-        ChildVariant(installs.here(installed=False), "29k", {}, picture=False)
+        ChildVariant(HERE, "29k", {}, picture=False)
 
 
 # --- the table of targets --------------------------------------------------------------------------------------------

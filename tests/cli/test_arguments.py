@@ -17,7 +17,7 @@ from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
-from crowd_demo.host.streams import ERASE, STDOUT, standard_streams
+from crowd_demo.host.shell import ERASE, STDOUT, standard_streams
 from crowd_demo.version import __version__
 
 
@@ -36,9 +36,9 @@ def test_the_program_gets_what_the_command_line_says(started, tmp_path):
 
 
 @pytest.mark.quick
-def test_without_arguments_it_runs_20k_until_it_is_closed(started):
-    assert main([]) == 0
-    assert started == [(load_config("20k"), RunOptions(config_name="20k"))]
+def test_without_arguments_or_a_command_it_runs_20k_until_it_is_closed(started):
+    assert main([]) == main(["run"]) == 0
+    assert started == [(load_config("20k"), RunOptions(config_name="20k"))] * 2
 
 
 @pytest.mark.quick
@@ -142,12 +142,6 @@ def test_a_mistake_of_any_command_is_one_line(started, errors_of, args, start):
 
 
 @pytest.mark.quick
-def test_run_is_the_command_if_none_is_named(started):
-    assert main(["run", "--config", "1k"]) == main(["--config", "1k"]) == 0
-    assert started[0] == started[1]
-
-
-@pytest.mark.quick
 def test_all_mistakes_come_at_once(started, errors_of, tmp_path):
     path = tmp_path / "bad.yaml"
     path.write_text("agnts: 5\noptimizations: {cull: no}\n", "utf-8")
@@ -177,24 +171,15 @@ print(sorted({"numba", "pygame", "numpy"} & set(sys.modules)))
 
 @pytest.mark.quick
 def test_help_has_a_line_for_each_command_and_each_has_its_own(capsys):
-    for args in (["--help"], *([*name.split(), "--help"] for name in (*COMMANDS, *EXPERIMENTS))):
+    for args in (["--version"], ["--help"], *([*name.split(), "--help"] for name in (*COMMANDS, *EXPERIMENTS))):
         with pytest.raises(SystemExit) as leaving:
             main(args)
         assert leaving.value.code == 0
     out = capsys.readouterr().out
+    assert out.startswith(f"crowd-demo {__version__}\n") and "--print-schema" in out
     assert all(f"\n  {name:10}{about}\n" in out for name, (_, about) in COMMANDS.items())
     assert all(f"\n  {name.split()[1]:10}{about}\n" in out for name, (_, about) in EXPERIMENTS.items())
     assert all(f"usage: crowd-demo {name} " in out for name in (*COMMANDS, *EXPERIMENTS) if name != "run")
-
-
-@pytest.mark.quick
-def test_version_and_help_are_exit_code_0(capsys):
-    for option in ("--version", "--help"):
-        with pytest.raises(SystemExit) as leaving:
-            main([option])
-        assert leaving.value.code == 0
-    out = capsys.readouterr().out
-    assert out.startswith(f"crowd-demo {__version__}\n") and "--print-schema" in out
 
 
 @pytest.mark.quick
@@ -245,16 +230,10 @@ def test_what_only_prints_imports_neither_numba_nor_pygame():
 # --- how the program ends: exit codes, signals and crashes, as scripts see them --------------------------------------
 
 @pytest.mark.quick
-@pytest.mark.parametrize("code", [0, 1, 3])
-def test_the_exit_code_is_that_of_the_program(fails, code):
-    fails(code)
+@pytest.mark.parametrize(("end", "code"), [(0, 0), (1, 1), (3, 3), (KeyboardInterrupt(), 130)])
+def test_the_exit_code_is_that_of_the_program_and_ctrl_c_is_quiet(fails, capsys, end, code):
+    fails(end)
     assert main(["--config", "20k-flock"]) == code
-
-
-@pytest.mark.quick
-def test_ctrl_c_is_130_and_quiet(fails, capsys):
-    fails(KeyboardInterrupt())
-    assert main(["--config", "20k-flock"]) == 130
     assert capsys.readouterr() == ("", "")
 
 

@@ -121,6 +121,7 @@ def test_a_name_like_no_other_is_answered_with_all_names_the_users_own_too(write
     assert line.startswith("zzz: no such file, nor a shipped configuration (there are: 1k, 5k, ")
     assert line.endswith("station, mine)")
     assert lines_of("mien")[0].endswith("(did you mean mine?)")
+    assert lines_of("20kk.yaml") == ["20kk.yaml: no such file, nor a shipped configuration (did you mean 20k?)"]
 
 
 def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(write):
@@ -139,10 +140,6 @@ def test_what_is_no_regular_file_is_refused_without_waiting(write, tmp_path):
         assert lines_of(name) == [f"{name}.yaml:1: file: not a regular file"]
     (line,) = lines_of(write("map: pipe.map\n"))
     assert line == f"bad.yaml:1: map: {tmp_path / 'pipe.map'}: cannot be read (not a regular file)"
-
-
-def test_a_missing_file_suggests_a_shipped_one(write):
-    assert lines_of("20kk.yaml") == ["20kk.yaml: no such file, nor a shipped configuration (did you mean 20k?)"]
 
 
 OVERRIDES = ("agents=9", "crowd.max_speed_factor=1e-1", "optimizations.cull=off", "camera.center=[3, 4]", "window.title='12'",
@@ -261,10 +258,6 @@ def test_scalars_are_those_of_yaml_1_2(text, value):
     assert (scalar(text), type(scalar(text))) == (value, type(value))
 
 
-def test_quoted_scalars_are_text():
-    assert read("a: '12'\nb: \"true\"\nc: |\n  5\n").data == {"a": "12", "b": "true", "c": "5\n"}
-
-
 def mistakes_of(text):
     return {path: line for path, (_, line) in read(text).locations.items()}
 
@@ -291,9 +284,12 @@ def mistake_of(text):
         return error.mistakes[-1]
 
 
-@pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "null", "\ufeff"])
-def test_an_empty_document_is_an_empty_mapping(text):
-    assert read(text).data == {}
+@pytest.mark.parametrize(("text", "data"), [
+    ("", {}), ("# only a comment\n", {}), ("---\n", {}), ("null", {}), ("\ufeff", {}),
+    ("a: &speed 40\nb: *speed\n", {"a": 40, "b": 40}),
+    ("a: '12'\nb: \"true\"\nc: |\n  5\n", {"a": "12", "b": "true", "c": "5\n"})])
+def test_an_empty_document_is_an_empty_mapping_an_alias_a_single_value_and_a_quoted_one_text(text, data):
+    assert read(text).data == data
 
 
 def test_of_equal_keys_the_first_counts_and_the_second_is_a_mistake():
@@ -301,10 +297,6 @@ def test_of_equal_keys_the_first_counts_and_the_second_is_a_mistake():
     assert document.data == {"a": 1, "b": {"c": 1}}
     assert [(where.line, path) for where, path, _ in document.mistakes] == [(3, ("a",)), (5, ("b",))]
     assert "line 1" in document.mistakes[0].text
-
-
-def test_an_alias_may_stand_for_a_single_value():
-    assert read("a: &speed 40\nb: *speed\n").data == {"a": 40, "b": 40}
 
 
 def bomb():

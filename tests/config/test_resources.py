@@ -40,12 +40,8 @@ def test_a_shipped_configuration_loads_from_any_folder_and_says_what_it_is(name,
     text = list_configs()[name].read_text("utf-8")
     assert text.startswith("# yaml-language-server: $schema=schema.json\n# ")
     assert len(about(list_configs()[name])) > 20
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_the_first_view_lies_in_the_world(name):
     config = load_config(name)
-    x, y = config.camera.center or (0, 0)
+    x, y = config.camera.center or (0, 0)  # the first view lies in the world
     assert 0 <= x <= config.world.width and 0 <= y <= config.world.height
 
 
@@ -59,18 +55,13 @@ def test_the_names_keep_their_promise():
 
 def test_a_path_wins_over_configs_and_configs_over_what_ships(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert find_config("20k") == data_folder() / "configs" / "20k.yaml"
+    (tmp_path / "20k").mkdir()  # a folder is no configuration
+    assert find_config("20k") == list_configs()["20k"] == data_folder() / "configs" / "20k.yaml"
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "20k.yaml").write_text("agents: 2\n", "utf-8")
     assert load_config("20k").agents == load_config("20k.yaml").agents == 2
     (tmp_path / "20k.yaml").write_text("agents: 3\n", "utf-8")
     assert load_config("20k").agents == load_config("20k.yaml").agents == 3
-
-
-def test_a_folder_is_no_configuration(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "20k").mkdir()
-    assert find_config("20k") == list_configs()["20k"]
 
 
 @pytest.mark.parametrize("name", ["plaza", "plaza.map"])
@@ -92,18 +83,14 @@ def test_an_unknown_map_names_those_there_are():
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_configuration_says_what_to_watch_and_has_a_picture(name):
+def test_a_shipped_configuration_says_what_one_sees_and_watches_has_a_picture_and_a_hint_whose_key_does_something(name):
     path = list_configs()[name]
     assert 60 < len(note_of(path, WATCH)) < 140
     picture = picture_of(path)
     assert picture and 5_000 < picture.stat().st_size < 80_000
     width, height = struct.unpack(">II", picture.read_bytes()[16:24])
     assert (width, height) == (256, 144)
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_configuration_says_in_twelve_words_what_one_sees_and_has_a_hint_whose_key_does_something(name):
-    sentence, (action, _, hint) = about(list_configs()[name]), note_of(list_configs()[name], TRY).partition(", ")
+    sentence, (action, _, hint) = about(path), note_of(path, TRY).partition(", ")
     assert 4 <= len(sentence.split()) <= 12 and sentence.endswith(".") and len(hint.split()) <= 9
     config = load_config(name)
     assert keys_of(config.keys, action) and hint

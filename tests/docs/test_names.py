@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import BaseModel
 from scripts import load_script
 
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, parser_of
 from crowd_demo.cli.main import load_command
 from crowd_demo.config.keys import ACTIONS, key_text
+from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs, list_tours
 from crowd_demo.registry.built_in import OWN_COLOURS, OWN_OVERLAYS
@@ -74,6 +76,8 @@ def test_what_a_page_names_exists(page: str) -> None:
     for code in [code for where, code in codes() if where == page]:
         if (code.startswith("crowd-demo ") or " && crowd-demo " in code) and not code.startswith(FIRST_LINE):
             found += [f"{code}: {wrong}" for wrong in wrong_command(code)]
+        elif code.startswith("keys: "):
+            load_config("1k", yaml.safe_load(code))
         elif code.startswith("--"):
             known = set.union(*OPTIONS.values()) | FOREIGN_OPTIONS
             named = re.findall(r"(?<!\S)--[a-z][a-z-]*", code)

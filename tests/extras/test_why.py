@@ -32,6 +32,7 @@ from reference_traffic import (
     snapshot,
     sort_within_cells,
 )
+from reference_traffic import touch as reference_touch
 from single_step import single_steps
 
 from crowd_demo.cli.main import main
@@ -383,11 +384,17 @@ def test_bytes_and_pairs_of_contact_are_those_of_a_reference(simd: bool) -> None
     holder = np.repeat(np.arange(cells.rows * cells.columns), np.diff(cells.start[:cells.rows * cells.columns + 1]))
     cell_of = dict(zip(slots, holder.tolist(), strict=True))
     memory = Memory()
-    interaction(memory, slots, [cell_of[slot] for slot in range(len(slots))], cells.columns, cells.reach, 6,
-                ("shift_x", "shift_y", *["next_update"] * (not simd)))
-    move_apart(memory, len(slots))
-    squares = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2
-    touching = int((squares < np.float32(2 * sim.needs.body) ** 2).sum()) - len(slots)
+    overlap = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2 < np.float32(2 * sim.needs.body) ** 2
+    touching = int(overlap.sum()) - len(slots)
+    if simd:  # each pair is tested and added up once
+        overlapping = np.flatnonzero(overlap.sum(axis=1) > 1).tolist()
+        reference_touch(memory, slots, overlapping)
+        move_apart(memory, overlapping, ())
+        touching //= 2
+    else:
+        interaction(memory, slots, [cell_of[slot] for slot in range(len(slots))], cells.columns, cells.reach, 6,
+                    ("shift_x", "shift_y", "next_update"))
+        move_apart(memory, slots)
     stage, *_ = (each for each in sim.stages if each.name == "contact" and each.wanted(sim))
     works = list[Work]()
     for launch in stage.launches(sim):
@@ -395,18 +402,19 @@ def test_bytes_and_pairs_of_contact_are_those_of_a_reference(simd: bool) -> None
         works.append(work_of(launch, sim)[0])
     found = Work(*map(sum, zip(*works, strict=True)))
     assert found[:2] == memory.bytes() and found.due == len(slots) and touching > 20
-    assert found.kept == touching and found.tested == all_tested(cells, holder.tolist(), 16 if simd else 1)
+    assert found.kept == touching and found.tested == all_tested(cells, holder.tolist(), 16 if simd else 1, simd)
 
 
-def all_tested(cells: Cells, holder: Sequence[int], together: int) -> int:
-    """How many candidates agents have, who test together those in the cells around any of them."""
+def all_tested(cells: Cells, holder: Sequence[int], together: int, later: bool = False) -> int:
+    """How many candidates agents have, who test together those in the cells around any of them; `later` ones in order only."""
     found = 0
     for row in range(cells.rows):
-        mine = [cell for cell in holder if cell // cells.columns == row]
+        mine = [k for k, cell in enumerate(holder) if cell // cells.columns == row]
         for group in (mine[at:at + together] for at in range(0, len(mine), together)):
-            left, right = min(group) % cells.columns - cells.reach, max(group) % cells.columns + cells.reach
-            around = [cell for cell in holder if abs(cell // cells.columns - row) <= cells.reach
-                      and left <= cell % cells.columns <= right]
+            columns = [holder[k] % cells.columns for k in group]
+            left, right = min(columns) - cells.reach, max(columns) + cells.reach
+            around = [k for k, cell in enumerate(holder) if abs(cell // cells.columns - row) <= cells.reach
+                      and left <= cell % cells.columns <= right and (k >= group[0] or not later)]
             found += len(around) * len(group)
     return found
 

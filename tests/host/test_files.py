@@ -18,9 +18,9 @@ from crowd_demo.extras.ensemble.executors import Process
 from crowd_demo.extras.ensemble.plan import make_plan
 from crowd_demo.host import child
 from crowd_demo.host.compiling import helpers
-from crowd_demo.host.compiling.helpers import CompilerSource, ForkingSource, Helper
+from crowd_demo.host.compiling.helpers import CompilerSource, Helper
 from crowd_demo.host.files import free_name, why_unwritable, write_file
-from crowd_demo.host.streams import ERASE, REDRAW_EVERY_S, ProgressLine
+from crowd_demo.host.shell import ERASE, REDRAW_EVERY_S, ProgressLine
 from crowd_demo.host.system import importing
 
 BEGINS = """
@@ -147,23 +147,15 @@ def test_descriptors_that_cannot_be_written_are_told_beforehand(pipe: tuple[int,
     assert why_unwritable(Path("/dev/fd/987654")) == "/dev/fd/987654 cannot be written: Bad file descriptor"
 
 
-@pytest.mark.quick
-def test_names_of_pictures_count_on(tmp_path: Path) -> None:
-    (tmp_path / "crowd-0001.png").touch()
-    assert free_name(tmp_path, ".png").name == "crowd-0002.png"
-
-
 @posix
 @pytest.mark.quick
-def test_a_link_that_leads_nowhere_takes_the_name_of_a_picture(tmp_path: Path) -> None:
-    (tmp_path / "crowd-0001.png").symlink_to("nowhere")
-    assert free_name(tmp_path, ".png").name == "crowd-0002.png"
+def test_names_of_pictures_count_on_and_a_link_that_leads_nowhere_takes_one(tmp_path: Path) -> None:
+    (tmp_path / "crowd-0001.png").touch()
+    (tmp_path / "crowd-0002.png").symlink_to("nowhere")
+    assert free_name(tmp_path, ".png").name == "crowd-0003.png"
 
 
 # --- Processes run the package of the program, whatever lies in the working folder -----------------------------------
-
-SOURCES = [CompilerSource, *[ForkingSource] * helpers.CAN_FORK]
-
 
 def set_traps(folder: Path, names: Iterable[str]) -> Path:
     """Write modules of these names that leave a mark when they are executed; return the mark."""
@@ -175,40 +167,27 @@ def set_traps(folder: Path, names: Iterable[str]) -> Path:
     return mark
 
 
-def row_of_a_worker() -> str:
-    """The error of a small run in a worker of an ensemble."""
-    plan = make_plan("1k", overrides={"agents": 20}, steps=1, every=1)
-    worker = Process()
-    try:
-        row = worker.carry_out(plan.job(plan.runs[0]))
-    finally:
-        worker.close()
-    return row.error if row else worker.how_it_died()
-
-
-@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("forks", {False, helpers.CAN_FORK})
 def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
-        kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        forks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)  # its greeting is no answer
+    monkeypatch.setattr(helpers, "CAN_FORK", forks)
     config = load_config("1k")
-    with closing(kind(config)) as source, closing(Helper(source)) as helper:
+    with closing(CompilerSource(config)) as source, closing(Helper(source)) as helper:
         assert (helper.compile("unknown", config.optimizations), mark.exists()) == (True, False)
 
 
-def test_a_worker_of_an_ensemble_executes_nothing_of_the_working_folder(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
-    monkeypatch.chdir(tmp_path)
-    assert (row_of_a_worker(), mark.exists()) == ("", False)
-
-
-def test_a_package_of_the_same_name_earlier_in_the_path_is_not_executed(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mark = set_traps(tmp_path, ["crowd_demo/__init__.py"])
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert (row_of_a_worker(), mark.exists()) == ("", False)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_worker_of_an_ensemble_executes_nothing_of_the_working_folder_nor_a_package_earlier_in_the_path(
+        earlier: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = set_traps(tmp_path, ["crowd_demo/__init__.py", *["pydantic.py", "json.py"] * (not earlier)])
+    (monkeypatch.syspath_prepend if earlier else monkeypatch.chdir)(str(tmp_path))
+    plan = make_plan("1k", overrides={"agents": 20}, steps=1, every=1)
+    with closing(Process()) as worker:
+        row = worker.carry_out(plan.job(plan.runs[0]))
+        assert (row.error if row else worker.how_it_died(), mark.exists()) == ("", False)
 
 
 @pytest.mark.quick
@@ -230,7 +209,7 @@ def test_a_child_searches_where_its_parent_does(tmp_path: Path, monkeypatch: pyt
 def test_a_terminal_has_one_line_and_others_get_one_now_and_then(
         monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, every_s: float) -> None:
     clock = [0.0]
-    monkeypatch.setattr("crowd_demo.host.streams.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("crowd_demo.host.shell.time.monotonic", lambda: clock[0])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     with ProgressLine("ensemble", 60.0) as line:
         for _ in range(100):

@@ -20,7 +20,7 @@ from crowd_demo.measure.ablation import (
     Versus,
     unsorted,
 )
-from crowd_demo.measure.comparison import Comparison
+from crowd_demo.measure.experiment import mapped, result_of
 from crowd_demo.measure.statistics import UNKNOWN, Interval
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -131,18 +131,12 @@ def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> N
     assert found.record()["stage"]
 
 
-def apart(found: Comparison) -> Comparison:
-    """The same factor beside medians that are another one apart, as where a machine was busy for some of the turns."""
-    return found._replace(b=Interval(7.0, 6.9, 7.1))
-
-
 def test_the_times_of_a_row_are_as_many_times_apart_as_it_says() -> None:
     """The median of ratios turn by turn is not the ratio of medians: 3.1x beside 2.00 and 7.00 would contradict itself."""
-    found = versus(3.1).step
-    assert apart(found).cells() == ("2.00", "6.20", "3.1x", "2.9-3.3")
-    assert apart(found).record() != found.record(), "the record has what was measured"
-    unknown = apart(found)._replace(ratio=UNKNOWN, verdict="unknown")
-    assert unknown.cells() == ("2.00", "7.00", "-", "too few")
+    found = versus(3.1).step._replace(b=Interval(7.0, 6.9, 7.1))  # as where a machine was busy for some of the turns
+    assert found.cells() == ("2.00", "6.20", "3.1x", "2.9-3.3")
+    assert found.record() != versus(3.1).step.record(), "the record has what was measured"
+    assert found._replace(ratio=UNKNOWN, verdict="unknown").cells() == ("2.00", "7.00", "-", "too few")
 
 
 def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,15 +169,11 @@ def crowds_of(sim: Simulation, picture: bool = False) -> ThreeCrowds:
 
 def found_against(crowds: ThreeCrowds, **others: Any) -> Versus:
     """What was found, of a few steps; dots are written as double underscores."""
-    slices: Generator[float, None, Versus] = crowds.against(
-        {path.replace("__", "."): value for path, value in others.items()}, FEW)
-    parts = []
-    while True:
-        try:
-            parts.append(next(slices))
-        except StopIteration as end:
-            assert parts == sorted(parts) and parts[-1] == 1
-            return end.value
+    slices = crowds.against({path.replace("__", "."): value for path, value in others.items()}, FEW)
+    parts = list[float]()
+    found = result_of(mapped(slices, parts.append))
+    assert parts == sorted(parts) and parts[-1] == 1
+    return found
 
 
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:

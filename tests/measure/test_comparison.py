@@ -10,11 +10,16 @@ from crowds import FLOCK, simulation
 
 import crowd_demo
 from crowd_demo.measure.comparison import (
+    BLOCK_MS,
+    FRAME,
+    BlockTimes,
+    InterleavedTiming,
     TimedBlock,
     VariantResult,
     block_lengths,
     compare,
     counters_of,
+    effect_of,
     interleave,
 )
 from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
@@ -122,11 +127,8 @@ def test_a_picture_after_each_step_is_measured_too() -> None:
     assert {"cull", "blit"} < set(block.times_ms) and block.counters[-1]["total"] == 500
     assert grid.picture and everything.picture and picture_hash(grid.picture) == picture_hash(everything.picture)
     assert np.ptp(np.frombuffer(grid.picture.draw().get_buffer().raw, np.uint8)) > 0
-
-
-def test_a_block_longer_than_the_profile_is_refused() -> None:
     with pytest.raises(ValueError, match=f"a block of {HISTORY} steps: the times of at most {HISTORY - 1} are kept"):
-        CrowdVariant(simulation(**FLOCK)).run(HISTORY)
+        grid.run(HISTORY)
 
 
 # --- the interleaved blocks ------------------------------------------------------------------------------------------
@@ -176,11 +178,6 @@ def test_steps_are_cut_into_blocks_enough_for_an_interval(steps: int, wanted: li
 # --- medians, intervals and verdicts ---------------------------------------------------------------------------------
 
 
-def rare(steps: int, every: int, ms: float) -> np.ndarray:
-    """Times of a stage that runs every so many steps."""
-    return np.where(np.arange(steps) % every == 0, ms, 0).astype(np.float32)
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize("blocks", [8, 12, 30])
 @pytest.mark.parametrize("draw", [lambda rng, n: rng.normal(5, 1, n), lambda rng, n: 5 * rng.lognormal(0, 0.4, n),
@@ -228,7 +225,7 @@ def test_what_lies_within_the_noise_is_no_difference() -> None:
 
 @pytest.mark.quick
 def test_a_rare_stage_counts_for_its_share_of_steps_in_every_block() -> None:
-    sort = rare(60, every=20, ms=12)
+    sort = np.where(np.arange(60) % 20 == 0, 12, 0).astype(np.float32)
     cost = cost_of(np.split(sort, 6))
     assert list(cost.ms) == pytest.approx([0.6] * 6) and list(cost.ran) == [True, False] * 3
     never = cost_of([np.zeros(5, np.float32)] * 2)
@@ -249,3 +246,117 @@ def test_a_stage_costs_what_a_profile_says_it_costs_a_step() -> None:
         profile.end_frame()
     assert profile.step_ms(12) == {"interaction": 2.0, "reorder": 2.0}
     assert {stage: cost_of([profile.stage_ms(stage, 12)]).ms for stage in profile.stages} == profile.step_ms(12)
+
+
+# --- two copies, timed interleaved -----------------------------------------------------------------------------------
+
+class Frames:
+    """A variant whose times are given: steps, with a sort now and then, and pictures."""
+
+    def __init__(self, step_ms: float, draw_ms: float = 1.0, sort_every: int = 0, seed: int = 0) -> None:
+        self.step_ms, self.draw_ms, self.sort_every = step_ms, draw_ms, sort_every
+        self.steps, self.blocks = 0, list[int]()
+        self.rng = np.random.default_rng(seed)
+
+    def run(self, steps: int) -> BlockTimes:
+        ticks = np.arange(self.steps, self.steps + steps)
+        self.steps, self.blocks = self.steps + steps, [*self.blocks, steps]
+        sorts = np.where(ticks % self.sort_every == 0, 6.0, 0) if self.sort_every else np.zeros(steps)
+        step = (self.step_ms * self.rng.uniform(0.98, 1.02, steps) + sorts).astype(np.float32)
+        draw = np.full(steps, self.draw_ms, np.float32)
+        stages = {"interaction": step - np.float32(sorts), "reorder": sorts.astype(np.float32), "blit": draw}
+        return BlockTimes(TimedBlock(steps, {"step": step, "draw": draw}), TimedBlock(steps, stages))
+
+
+def turns_of(old: Frames, new: Frames, turns: int = 10) -> InterleavedTiming:
+    interleaved = InterleavedTiming(old, new)
+    for _ in range(2 * turns):
+        for _ in interleaved.half_turn():
+            pass
+    return interleaved
+
+
+@pytest.mark.quick
+def test_factors_are_those_of_the_times() -> None:
+    found = turns_of(Frames(3), Frames(1, seed=1))
+    step, draw, frame = (found.effect(name) for name in ("step", "draw", FRAME))
+    assert (step.a.value, step.b.value, step.ratio.inverse.value) == pytest.approx((3, 1, 3), rel=0.02)
+    assert (frame.a.value, frame.b.value, frame.ratio.inverse.value) == pytest.approx((4, 2, 2), rel=0.02)
+    low, high = step.ratio.inverse[1:]
+    assert low < 3 < high < 1.1 * low and step.verdict == frame.verdict == "faster"
+    assert draw.verdict == "no difference" and draw.ratio.inverse.value == 1
+    assert found.effect("interaction").ratio.inverse.value == pytest.approx(3, rel=0.02)
+    assert (found.changed_most("step"), found.changed_most("draw")) == ("interaction", "blit")
+
+
+@pytest.mark.quick
+def test_both_make_the_same_steps_and_each_goes_first_in_turn() -> None:
+    old, new = Frames(1.5), Frames(1, seed=1)
+    order = list[str]()
+    for name, variant in (("old", old), ("new", new)):
+        run = variant.run
+        variant.run = lambda steps, run=run, name=name: order.append(name) or run(steps)  # type: ignore[method-assign, misc]
+    found = turns_of(old, new, turns=2)
+    assert old.steps == new.steps == found.steps
+    assert order[::2] == ["old", "new", "new", "old"] * 2
+    first, *others = old.blocks[1::2]
+    assert first in (1, 2) and set(others) <= {fitting := int(BLOCK_MS / 2.5), fitting + 1}, "the slower one says how many"
+    assert old.blocks == new.blocks and set(old.blocks[::2]) == {1}, "of which the first is not timed"
+    assert found.turns == 2 and found.timed == first + sum(others)
+
+
+@pytest.mark.quick
+def test_a_sort_counts_with_its_share_of_the_steps() -> None:
+    """The median step has none."""
+    found = turns_of(Frames(1, sort_every=5), Frames(1, sort_every=10, seed=1), turns=50)
+    step = found.effect("step")
+    assert (step.a.value, step.b.value) == pytest.approx((1 + 6 / 5, 1 + 6 / 10), rel=0.1)
+    assert step.verdict == "faster"
+
+
+@pytest.mark.quick
+def test_fewer_than_three_turns_have_no_interval() -> None:
+    step = turns_of(Frames(3), Frames(1), turns=2).effect("step")
+    assert step.verdict == "unknown" and not step.ratio.known and step.a.value == pytest.approx(3, rel=0.02)
+    assert math.isnan(turns_of(Frames(3), Frames(1), turns=0).effect("step").a.value)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("turns", [3, 4, 5])
+@pytest.mark.quick
+def test_few_turns_have_an_interval_that_holds_the_truth(turns: int) -> None:
+    found = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        old, new = (rng.lognormal(0, 0.3, (turns, 1)) * ms * rng.lognormal(0, 0.1, (turns, 2)) for ms in (5, 10))
+        found.append(effect_of(old, new))
+    assert all(effect.ratio.known for effect in found)
+    assert sum(effect.ratio.low <= 2 <= effect.ratio.high for effect in found) >= 190
+
+
+@pytest.mark.quick
+def test_a_stage_is_compared_in_the_turns_alone_in_which_all_blocks_ran_it() -> None:
+    """In the others its cost is an average, the same in each: an interval of them would have no width."""
+    seldom = turns_of(Frames(1, sort_every=60), Frames(1, sort_every=61, seed=1), turns=20)
+    sorts = seldom.effect("reorder")
+    assert 0 < sorts.a.value < 6 and not sorts.ratio.known and sorts.verdict == "unknown"
+    ran = np.arange(12) % 2 == 0
+    slow = np.random.default_rng(1).lognormal(0, 0.05, (12, 2))
+    old, new = (np.where(ran[:, None], slow * ms, 1.0) for ms in (2, 4))
+    assert effect_of(old, new, ran).ratio.value == pytest.approx(2)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("factor, wanted", [(1, "no difference"), (1.2, "slower"), (0.8, "faster")])
+@pytest.mark.quick
+def test_verdicts_are_right_in_nearly_all_cases_and_intervals_hold_the_truth(factor: float, wanted: str) -> None:
+    """Each block is slowed by something of its own, and each turn by something that lasts."""
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        slow = rng.lognormal(0, 0.3, (12, 1))
+        old, new = (slow * ms * rng.lognormal(0, 0.03, (12, 2)) for ms in (5, 5 * factor))
+        found.append(effect_of(old, new))
+    assert sum(effect.verdict == wanted for effect in found) >= 95
+    assert sum(effect.ratio.low <= factor <= effect.ratio.high for effect in found) >= 95
+    assert np.mean([effect.ratio.high / effect.ratio.low for effect in found]) < 1.15

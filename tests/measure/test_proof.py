@@ -31,7 +31,7 @@ from crowd_demo.sim.inspection import length_text
 from crowd_demo.sim.simulation import Simulation
 
 
-def until(proof: Replicas, steps: int) -> list[str]:
+def until(proof: Replicas | Answers, steps: int | None = None) -> list[str]:
     """Go on until so many steps are told of or there is nothing left to do; return what was told."""
     told = [proof.finding.text]
     for _ in proof.parts():
@@ -124,8 +124,6 @@ def test_the_hash_in_parts_is_the_state_hash(crowd: Settings) -> None:
     assert result_of(hash_of(sim)) == sim.state_hash()
 
 
-
-
 # --- by pictures -----------------------------------------------------------------------------------------------------
 
 def view_of(sim: Simulation, zoom: float = 1.5) -> DrawnView:
@@ -185,15 +183,6 @@ def test_bands_are_the_rows_of_the_picture(height: int) -> None:
 
 # --- by a sample of answers ------------------------------------------------------------------------------------------
 
-def told(proof: Answers) -> list[str]:
-    """All that is told until the end."""
-    found = [proof.finding.text]
-    for _ in proof.parts():
-        if proof.finding.text != found[-1]:
-            found.append(proof.finding.text)
-    return found if found[-1] == proof.finding.text else [*found, proof.finding.text]
-
-
 @pytest.mark.parametrize(("path", "old", "new"), [
     ("neighbours", "none", "sorted"), ("neighbours", "linked", "aabb_tree"), ("neighbours", "z_grid", "none"),
     ("simd", False, True), ("threads", 1, 3), ("cell_size", "auto", 24)])
@@ -201,7 +190,7 @@ def test_exact_techniques_give_the_same_answers(path: str, old, new) -> None:
     sim = simulation(**CROWD, steps=3)
     before = sim.state_hash()
     proof = Answers(sim, {path: old}, {path: new}, exact=True)
-    found = told(proof)
+    found = until(proof)
     assert proof.finding == ("sample", f"same answers: sample of {SAMPLE}")
     part = GROUP if new == "none" else GROUP * TOGETHER
     assert f"same answers: sample of {part}, of {SAMPLE}" in found
@@ -239,7 +228,7 @@ def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wr
     monkeypatch.setitem(STRUCTURES, name, f"wrong_structures:{wrong}")
     sim = simulation("1k", agents=3000, map="null", world__width=1500, world__height=1200)
     proof = Answers(sim, old, new, exact=True)
-    told(proof)
+    until(proof)
     assert proof.finding.kind == "differs" and proof.finding.text.startswith("THE ANSWERS DIFFER for ")
     assert proof.finding.text.endswith(f" agents: sample of {GROUP * TOGETHER}, of {SAMPLE}")
 
@@ -247,7 +236,7 @@ def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wr
 def test_approximate_techniques_tell_how_far_their_answers_are_off() -> None:
     sim = simulation(**CROWD)
     proof = Answers(sim, {"neighbour_limit": "none"}, {"neighbour_limit": "first"}, exact=False)
-    told(proof)
+    until(proof)
     assert proof.finding.kind == "sample"
     share, _, error = proof.finding.text.partition("% of the pushes differ, by ")
     assert 0 < float(share) <= 100 and 0 < float(error.split("%")[0]) < 200
@@ -256,5 +245,5 @@ def test_approximate_techniques_tell_how_far_their_answers_are_off() -> None:
 def test_staggering_does_not_show_at_one_moment_and_that_is_said() -> None:
     sim = simulation(**CROWD)
     proof = Answers(sim, {"stagger.avoidance": 1}, {"stagger.avoidance": 8}, exact=False)
-    told(proof)
+    until(proof)
     assert proof.finding == ("sample", f"same answers at one moment, not over time: sample of {SAMPLE}")

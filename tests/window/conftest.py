@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from first_window import screen
+from table import screen
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation

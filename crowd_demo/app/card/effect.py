@@ -1,6 +1,6 @@
 """The times and counters before a switch and those after it, as the profile keeps them.
 
-Where two copies of the crowd can take turns, the card shows their times (measure/interleaved.py); those here are shown
+Where two copies of the crowd can take turns, the card shows their times (measure/comparison.py); those here are shown
 where a step is too long for that. Whatever else the machine did is in them, so only a factor that other load seldom
 explains is told.
 
@@ -23,9 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools
-from crowd_demo.measure.comparison import counters_of
-from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.interleaved import FRAME
+from crowd_demo.measure.comparison import DRAW, FRAME, STEP, counters_of
 from crowd_demo.measure.statistics import Times
 from crowd_demo.profile import HISTORY, OTHER, Profile
 from crowd_demo.registry.stages import stages_of

@@ -32,8 +32,7 @@ from crowd_demo.app.card.effect import (
 )
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.ablation import REORDER
-from crowd_demo.measure.crowd_variant import DRAW, STEP
-from crowd_demo.measure.interleaved import FRAME, InterleavedTiming
+from crowd_demo.measure.comparison import DRAW, FRAME, STEP, InterleavedTiming
 from crowd_demo.measure.proof import MAX_FRAME_MS, Answers, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.statistics import STUDENT_T, Times
 from crowd_demo.profile import OTHER, Profile
@@ -335,7 +334,7 @@ class Trial:
         if not (turns := self._copies.turns if self._copies else None):
             return f"copies are being made{until}"
         several = "s" * (turns.turns != 1)
-        return f"{turns.turns} turn{several} of two copies, {turns.timed} frames{until}"
+        return f"{turns.turns} round{several} of two copies, {turns.timed} frames{until}"
 
 
 def span_of(name: str, turns: InterleavedTiming) -> Span:

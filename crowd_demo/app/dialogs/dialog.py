@@ -93,22 +93,23 @@ class ListDialog:
     def press(self, key: str, shift: bool) -> bool:
         """A key went down, by its name; return whether it meant something here. Esc closes what does not take it."""
         moves = {**MOVES, "up": -self.across, "down": self.across, "left": -1, "right": 1} if self.across else MOVES
-        if key in moves:
-            self.selected = min(max(self.selected + moves[key], 0), max(len(self.items) - 1, 0))
-        elif key == "return":
-            self.choose()
-        elif key == "left" and not self.typed:
-            self.close()
-        elif key == "delete" or (key == "escape" and self.typed):
-            self.typed = ""
-        elif key == "backspace":
-            self.typed = self.typed[:-1]
-        elif len(key) == 1 or key == "space":
-            self.typed = f"{self.typed}{' ' if key == 'space' else key}"[:MAX_TYPED]
-            named = (number for number, item in enumerate(self.items) if self.typed.lower() in item.row.text.lower())
-            self.selected = next(named, 0)
-        else:
-            return False
+        match key:
+            case _ if key in moves:
+                self.selected = min(max(self.selected + moves[key], 0), max(len(self.items) - 1, 0))
+            case "return":
+                self.choose()
+            case "left" if not self.typed:
+                self.close()
+            case "delete" | "escape" if self.typed or key == "delete":
+                self.typed = ""
+            case "backspace":
+                self.typed = self.typed[:-1]
+            case _ if len(key) == 1 or key == "space":
+                self.typed = f"{self.typed}{' ' if key == 'space' else key}"[:MAX_TYPED]
+                named = (number for number, item in enumerate(self.items) if self.typed.lower() in item.row.text.lower())
+                self.selected = next(named, 0)
+            case _:
+                return False
         return True
 
     def click(self, target: Target) -> None:
@@ -423,11 +424,9 @@ class Experiments:
     # --- going on ----------------------------------------------------------------------------------------------------
 
     def advance(self, worker: Worker) -> None:
-        dialog = self.dialog
-        if dialog is None:
-            return
-        dialog.advance(worker)
-        if dialog.over:
+        if dialog := self.dialog:
+            dialog.advance(worker)
+        if dialog and dialog.over:
             self.dialog = None
             dialog.ended()
             self._measured.update(dialog.results)

@@ -1,7 +1,7 @@
 """Temporary texts over the picture: messages, and the caption of a scenario that has opened; and the screen while loading.
 
 The loading screen shows the scenario's picture over its own blur, a bar, and what to try. Keys are kept for the program
-that comes, and their tries say so. Without a window it is a line on standard error.
+that comes, and their tries say so.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from crowd_demo.app.screen.window import screen
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.resources import TRY, about, find_config, note_of, picture_of
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
-from crowd_demo.host.shutdown import ShutdownRequest
-from crowd_demo.host.streams import ProgressLine
+from crowd_demo.host.shell import ShutdownRequest
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
 from crowd_demo.render.hud.large_type import Caption
 from crowd_demo.render.hud.views import loaded_picture
@@ -32,7 +31,6 @@ NOTICES = 4  # at a time
 BACKGROUND, SHADE = (16, 20, 27), (30, 30, 30)  # the blur is multiplied with the shade
 BLUR = 8, 5  # pixels into which the picture is shrunk
 FRAME_S = 1 / 15  # the compilers need the time
-PRINT_EVERY_S = 0.2
 SIDE, GAP, PICTURE = 341.0, 48.0, 556.0  # units: the width of what stands at the right, the gap, the largest picture
 LEAST_PICTURE = 120.0
 ROW, LINE = 62.0, 21.0  # units: from one try to the next, from one line to the next
@@ -163,34 +161,29 @@ def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pe
         canvas.picture(picture, (edge, top, wide, high))
     else:
         high = 0.0
-    _draw_right(canvas, tries, progress, part, (width - edge - side, top, side))
     low = max(top + high + 42, height / 2 + 170) if high < 200 else top + high + 42
-    canvas.left(canvas.fitted(caption.name, width - 2 * edge, HUGE), edge, low, HUGE, bold=True)
-    canvas.left(canvas.fitted(caption.sentence, width - 2 * edge, LARGE), edge, low + 38, LARGE, DIM)
-    on.blit(canvas.surface, (0, 0))
-
-
-def _draw_right(on: Canvas, tries: Sequence[Try], progress: LoadingProgress, part: float,
-                place: tuple[float, float, float]) -> None:
-    """Draw what to try, and below it the bar, from that corner on in that width."""
-    left, top, wide = place
-    on.left("While it gets ready", left, top + 10, LARGE, bold=True)
-    on.left("three things to try", left, top + 33, NORMAL, DIM)
+    # at the right what to try, and below it the bar
+    left = width - edge - side
+    canvas.left("While it gets ready", left, top + 10, LARGE, bold=True)
+    canvas.left("three things to try", left, top + 33, NORMAL, DIM)
     top += 56
     for key, what, more, pressed in tries:
         if pressed:
-            on.rect(TOUCHED, (left - 14, top, wide + 14, ROW - 3), radius=8)
-        on.key(key, left, top + 20, 20)
-        on.left(on.fitted(what, wide - 42), left + 42, top + 20, bold=True)
-        on.left(on.fitted(more, wide - 42), left + 42, top + 20 + LINE, NORMAL, ACCENT if pressed else DIM)
+            canvas.rect(TOUCHED, (left - 14, top, side + 14, ROW - 3), radius=8)
+        canvas.key(key, left, top + 20, 20)
+        canvas.left(canvas.fitted(what, side - 42), left + 42, top + 20, bold=True)
+        canvas.left(canvas.fitted(more, side - 42), left + 42, top + 20 + LINE, NORMAL, ACCENT if pressed else DIM)
         top += ROW
     count = f"{min(progress.done + 1, progress.total)} of {progress.total}" if progress.total else ""
-    end = on.right(count, left + wide, top + 25, bold=True)
-    on.left(on.fitted(progress.text, end - left - 10), left, top + 25, NORMAL, DIM)
-    on.rect(EDGE, (left, top + 41, wide, 7), radius=3.5)
-    at, filled = (0.0, max(wide * part, 7)) if part > 0 else ((wide - 40) * abs(time.monotonic() % 2 - 1), 40.0)
-    on.rect(ACCENT, (left + at, top + 41, filled, 7), radius=3.5)
-    on.left(on.fitted(progress.how_often, wide), left, top + 64, NORMAL, DIM)
+    end = canvas.right(count, left + side, top + 25, bold=True)
+    canvas.left(canvas.fitted(progress.text, end - left - 10), left, top + 25, NORMAL, DIM)
+    canvas.rect(EDGE, (left, top + 41, side, 7), radius=3.5)
+    at, filled = (0.0, max(side * part, 7)) if part > 0 else ((side - 40) * abs(time.monotonic() % 2 - 1), 40.0)
+    canvas.rect(ACCENT, (left + at, top + 41, filled, 7), radius=3.5)
+    canvas.left(canvas.fitted(progress.how_often, side), left, top + 64, NORMAL, DIM)
+    canvas.left(canvas.fitted(caption.name, width - 2 * edge, HUGE), edge, low, HUGE, bold=True)
+    canvas.left(canvas.fitted(caption.sentence, width - 2 * edge, LARGE), edge, low + 38, LARGE, DIM)
+    on.blit(canvas.surface, (0, 0))
 
 
 @lru_cache(2)
@@ -202,10 +195,3 @@ def _background(picture: pygame.Surface | None, size: tuple[int, int]) -> pygame
         blurred.fill(SHADE, special_flags=pygame.BLEND_MULT)
         ground.blit(blurred, (0, 0), special_flags=pygame.BLEND_ADD)
     return ground
-
-
-def print_progress(job: Future[Loaded], progress: LoadingProgress, quitting: ShutdownRequest) -> None:
-    """Wait without a window, as `show_progress` does; print to standard error what takes long."""
-    with ProgressLine("crowd-demo") as line:
-        while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
-            line.show(progress)

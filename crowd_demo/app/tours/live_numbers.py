@@ -172,7 +172,11 @@ def compared(name: str, before: Numbers, now: Numbers | None) -> str:
         return shown_factor(ratio.value)
     if ratio.low < 1 < ratio.high:  # where the card says "no difference", or "too noisy to tell"
         return "about as fast" if ratio.low > 1 / NARROW and ratio.high < NARROW else NOT_TOLD
-    return faster(ratio.value)
+    if math.isnan(ratio.value):
+        return ""
+    if abs(ratio.value - 1) < ALIKE:
+        return "about as fast"
+    return f"{shown_factor(max(ratio.value, 1 / ratio.value))} times {'as fast' if ratio.value > 1 else 'slower'}"
 
 
 def interval_of(name: str, before: Numbers, now: Numbers) -> Interval:
@@ -188,14 +192,6 @@ def interval_of(name: str, before: Numbers, now: Numbers) -> Interval:
         return math.exp(math.hypot(math.log(before.get(what + earlier, 1.0)), math.log(now.get(what + later, 1.0))))
 
     return Interval(ratio, ratio / together(LOW, HIGH), ratio * together(HIGH, LOW))
-
-
-def faster(ratio: float) -> str:
-    if math.isnan(ratio):
-        return ""
-    if abs(ratio - 1) < ALIKE:
-        return "about as fast"
-    return f"{shown_factor(ratio)} times as fast" if ratio > 1 else f"{shown_factor(1 / ratio)} times slower"
 
 
 def shown_factor(ratio: float) -> str:

@@ -88,7 +88,6 @@ class TourPlayer:
         self._since = Since(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
-        self._count = 0  # of them
         self._told_state: object = None  # the crowd when the numbers of this page were measured
         self._told_view: object = None  # the view at that time
         self._values: Mapping[str, Value] = {}  # of the techniques of this step, before it
@@ -159,7 +158,7 @@ class TourPlayer:
         self._keep(PageNumbers(before, last.now if repeats else None, told))
         if self.page.kind == "step":
             options = self.program.crowd.sim.optimizations
-            self._values = {path: options.get(path) for path in self._wanted}
+            self._values = {path: options.get(path) for path in self.step.do.techniques}
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
                 self.open(self.step.do.scenario)
@@ -244,17 +243,13 @@ class TourPlayer:
             if self._hurried:
                 self.next()
 
-    @property
-    def _wanted(self) -> Mapping[str, object]:
-        """The values that the present step gives to techniques, by path."""
-        return {path: value for name, value in self.step.do.settings.items() if (path := technique_of(name))}
-
     def _known_ms(self, card: Trial) -> float:
         """The time that the page before has told, if the card is only about what this page has switched."""
         before, _, told = self._numbers[self._number]
         old, new = card.switched
+        wanted = self.step.do.techniques
         of_page = self.step.do.model_fields_set == {"set"} and all(
-            (old[path], new[path]) == (self._values.get(path), self._wanted.get(path)) for path in new)
+            (old[path], new[path]) == (self._values.get(path), wanted.get(path)) for path in new)
         name = "draw_ms" if card.drawn else "step_ms"
         return before.get(name, math.nan) if of_page and name in told else math.nan
 
@@ -267,15 +262,14 @@ class TourPlayer:
         return self._is_measured or not (self.page.numbers or (self.step.mark and self.page.kind != "bet"))
 
     def _wait(self) -> None:
-        self._state, self._count = None, 0
+        self._state = None
 
     def _counted(self) -> int:
         """Frames since the one in which anything that matters was changed, by the tour or by the user."""
         sim, state = self.program.crowd.sim, self._crowd_state
         if state != self._state:
             self._state, self._since, self._since_s = state, Since(sim.profile.frames, sim.profile.steps), time.monotonic()
-        self._count = sim.profile.frames - self._since.frames
-        return self._count
+        return sim.profile.frames - self._since.frames
 
     def _is_enough(self) -> bool:
         """Return whether enough frames were measured, and all numbers that the page needs, or a while has passed."""
@@ -322,10 +316,9 @@ class TourPlayer:
     @property
     def _card(self) -> Trial | None:
         """The trial of what the present page has switched."""
-        done = self.tour.steps[self.page.settled].do.settings if self.page.settled >= 0 else {}
-        own = {path for name in done if (path := technique_of(name))}
+        own = self.tour.steps[self.page.settled].do.techniques if self.page.settled >= 0 else {}
         trial = self.program.cards.trial
-        return trial if trial and trial.frame >= self._requested_at and own.issuperset(trial.switched.new) else None
+        return trial if trial and trial.frame >= self._requested_at and own.keys() >= trial.switched.new.keys() else None
 
     def go_alone(self) -> None:
         """Play without keys and without guesses: print the page once its numbers are there, and go on."""
@@ -395,8 +388,9 @@ class TourPlayer:
             return f"{switcher.job.text} ..."
         if self._is_complete:
             return ""
-        counted = self._count // COUNTED_BY * COUNTED_BY
-        return f"measuring ... {min(counted, self.step.wait)} of {self.step.wait}" + ", then on" * self._hurried
+        counted = self.program.crowd.sim.profile.frames - self._since.frames if self._state else 0
+        counted = min(counted // COUNTED_BY * COUNTED_BY, self.step.wait)
+        return f"measuring ... {counted} of {self.step.wait}" + ", then on" * self._hurried
 
 
 class Guide:

@@ -24,8 +24,7 @@ from crowd_demo.cli.arguments import (
     refuse,
 )
 from crowd_demo.host.files import write_file
-from crowd_demo.host.shutdown import FAILED, OK, Interrupted
-from crowd_demo.host.streams import ProgressLine, duration
+from crowd_demo.host.shell import FAILED, OK, Interrupted, ProgressLine, duration
 from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.texts import reason
 
@@ -149,9 +148,9 @@ def _several(count: int, thing: str) -> str:
 ENSEMBLE = Command(
     _run, _read, epilog="MEASURE is one of\n" + "\n".join(f"  {entry.name:12}{entry.why}" for entry in MEASURES.values()),
     about="""\
-Make many runs, each combination of the varied values with each seed, and write one table. What DIR has already is not made
-again: the same command goes on where it was left, and Ctrl-C loses only the runs under way. The exit code is 0 only if every
-run has a row without an error, none failed now, and none that was made twice had another state hash or measured otherwise.""",
+Simulate each combination of the varied values with each seed, and write one table. Runs that DIR has already are
+not repeated: after an interruption the same command makes the missing ones, and Ctrl-C loses only unfinished runs.
+The exit code is 0 only if every run has a row without an error, no run failed now, and repeated runs agree.""",
     options=[
         *crowd_options(),
         option("--seeds", metavar="1-100|1,2,5", default="1", help="a run with each (default: %(default)s)"),

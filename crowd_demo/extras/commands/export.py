@@ -39,7 +39,7 @@ from crowd_demo.cli.arguments import (
 from crowd_demo.cli.run import HOW_TO_RUN, SIZE, run_mistakes
 from crowd_demo.extras.commands.measuring import LOOK_EVERY_S, Tell, kernels, told
 from crowd_demo.host.files import is_special
-from crowd_demo.host.shutdown import FAILED, OK, Interrupted
+from crowd_demo.host.shell import FAILED, OK, Interrupted
 from crowd_demo.registry.texts import error_line, printable, reason
 
 if TYPE_CHECKING:
@@ -171,14 +171,16 @@ def main(source: str, file: str) -> None:
 
 EXPORT = Command(
     _run, _read, about="""\
-Write a run for others. As a page (.html) that plays it in a browser, without a network. As pictures that move: .gif,
-.apng and .webp (with Pillow), .mp4 and .webm (with ffmpeg), or, without a suffix, a folder of PNG files. Or who was
-where when, for other programs: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow) or
-CSV (.csv). pip install "crowd-demo[export]" brings Pillow and pyarrow. SOURCE is a recording (.replay), which is
-replayed; or, with --seconds, a save (.crowd) or a configuration. The columns are id, frame, x and y; an id is one
-person: newborns and newcomers at an exit have ids of their own. A played file keeps its ids and coordinates, and a map
-in metres its coordinates; elsewhere y grows downwards, as on the screen. The walkable area is in all files of columns
-but .csv.""",
+Export a run as
+  a page (.html) that plays in a browser, offline;
+  moving pictures: .gif, .apng and .webp (with Pillow), .mp4 and .webm (with ffmpeg), or PNG files (no suffix: a folder);
+  trajectories: PedPy's text (.txt), JuPedSim's database (.sqlite), Parquet (.parquet, with pyarrow) or CSV (.csv).
+pip install "crowd-demo[export]" installs Pillow and pyarrow. SOURCE is a recording (.replay), which is replayed, or, with
+--seconds, a save (.crowd) or a configuration.
+
+Trajectories have the columns id, frame, x and y. An id is one person: newborns and newcomers at an exit have new
+ids. A played file keeps its ids and coordinates, and a map in metres its coordinates. Elsewhere y grows downwards,
+as on the screen. All formats except .csv have the walkable area.""",
     options=[
         option("source", metavar="SOURCE", type=given, help="FILE.replay, FILE.crowd, or a configuration (as --config)"),
         option("file", metavar="FILE", type=file_path, nargs="?", help="its suffix selects the format: " + SUFFIXES_TEXT),
@@ -253,9 +255,9 @@ def _play(args: argparse.Namespace, config: Config) -> int:
 PLAY = Command(
     _play, _read_play,
     about="""\
-Show trajectories that others have measured or computed: PedPy's text (.txt), JuPedSim's database (.sqlite) or a table with
-id, frame, x and y (.csv). People are where the file says, in metres; walls are its walkable area. Colours, overlays, inspector
-and timeline work as with any crowd.""",
+Show measured or simulated trajectories: PedPy's text (.txt), JuPedSim's database (.sqlite) or a table with id,
+frame, x and y (.csv). Positions are those of the file, in metres, and its walkable area is the map. Colours,
+overlays, inspector and timeline work as with any crowd.""",
     options=[
         option("file", metavar="FILE", type=file_path, help="trajectories: .txt, .sqlite or .csv"),
         option("--geometry", metavar="MAP", type=given, help="a floor plan in place of the file's: .wkt, .json or .dxf"),

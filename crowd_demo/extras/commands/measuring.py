@@ -38,8 +38,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.optimizations import known, with_values
-from crowd_demo.host.shutdown import FAILED, OK, Interrupted
-from crowd_demo.host.streams import STDOUT, ProgressLine, duration
+from crowd_demo.host.shell import FAILED, OK, STDOUT, Interrupted, ProgressLine, duration
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.registry.texts import reason
@@ -212,9 +211,10 @@ def _why(args: argparse.Namespace, asked: tuple[Config, Technique | None]) -> in
 ABLATE = Command(
     _ablate, lambda args: (crowd_config(args), [BY_PATH[known(path)] for path in args.paths or BY_PATH]),
     epilog=PATHS, about="""\
-Measure every technique by turning it off: step and frame with it and without, the speedup with its interval, and whether the
-crowd is identical. Techniques that cost more than they gain are in the table too. Off means brute force, no lanes, no order, a
-period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 if an exact technique changed the crowd.""",
+Measure every technique by turning it off: step and frame with it and without, the speedup with its interval, and
+whether the crowd is identical. Techniques that cost more than they gain are in the table too. Off means brute
+force, no lanes, no order, a period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 if an
+exact technique changed the crowd.""",
     options=[
         *crowd_options(),
         option("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)"),
@@ -225,9 +225,9 @@ period of 1 or one thread. Ctrl-C prints the results so far. The exit code is 1 
 
 LARGEST = Command(
     _largest, crowd_config, about="""\
-Search for the largest crowd with a frame of 16.7 ms on this machine: its steps, and drawing at the window's size. The world
-grows with the crowd at constant density. --ladder does the same for each rung from brute force to all techniques. Ctrl-C stops
-and prints the results so far.""",
+Search for the largest crowd whose frame takes at most 16.7 ms on this machine: a step, and drawing it at the
+window's size. The world grows with the crowd at constant density. --ladder repeats the search for each rung from
+brute force to all techniques. Ctrl-C prints the results so far.""",
     options=[
         *crowd_options(),
         option("--ladder", action="store_true", help="also add techniques one by one, from everything off"),
@@ -236,8 +236,8 @@ and prints the results so far.""",
 WHY = Command(
     _why, lambda args: (crowd_config(args), BY_PATH[known(args.without)] if args.without else None),
     in_thread=True, epilog=PATHS, about="""\
-Explain the time of a stage: pairs tested, the hot loop in machine code, how much of it is vector work, and what the processor
-counted where the system allows that. --without compares with a technique turned off.""",
+Explain the time of a stage: pairs tested, the hot loop in machine code, its share of vector work, and the
+processor's counters if the system has them. --without compares with a technique turned off.""",
     options=[
         *crowd_options(),
         option("stage", metavar="STAGE", nargs="?", help="stage (default: that of the technique, or interaction)"),
@@ -337,8 +337,8 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
 SWEEP = Command(
     _sweep, _read_sweep, in_thread=True, epilog=PATHS, about="""\
 Measure one technique at each of its values, interleaved: time, effect, and whether the crowd is identical. The
-default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
-and other models may.""",
+default is always measured, twice. The exit code is 1 if exact values gave different crowds. Approximate values and
+other models may differ.""",
     options=[
         *crowd_options(),
         option("path", metavar="PATH", help="technique, such as cell_size or reorder.every"),
@@ -348,8 +348,8 @@ and other models may.""",
 
 FLOCKS = Command(
     _flocks, _read_flocks, in_thread=True, about="""\
-Measure how birds, or prey, keep together while they fly: how alike neighbours fly, how much of the sky they leave empty, how
-sharp the edges of flocks are, and how often flocks come apart and together. It looks once a second of the crowd's own time.\
+Measure how birds, or prey, keep together: how alike neighbours fly, how much of the sky is empty, how sharp the
+edges of flocks are, and how often flocks split and merge. It measures once per simulated second.\
 """, options=[
         *crowd_options("murmuration"),
         option("--steps", metavar="N", type=count, default=10_000, help="number of steps (default: %(default)s)"),
@@ -357,8 +357,8 @@ sharp the edges of flocks are, and how often flocks come apart and together. It 
 
 MOTION = Command(
     _motion, _read_motion, in_thread=True, about="""\
-Measure how people move after N steps: distances, density, how often they turn, and
-the share that is stuck. The crowd is stepped for 26 seconds of its own time more; what is measured changes nothing.""",
+Measure how people move after N steps: distances, density, how often they turn, and the share of stuck people. This
+takes 26 more simulated seconds, and does not change the crowd.""",
     options=[
         *crowd_options(),
         option("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)"),
@@ -514,16 +514,16 @@ def _shown(validation: Validation, args: argparse.Namespace) -> int:
 
 LAB = Command(
     _run, _read, epilog="""\
-  crowd-demo lab --list                        the claims, who makes them, and how long each takes
+  crowd-demo lab --list                        the claims, their authors, and the time that each takes
   crowd-demo lab compare A.json B.json         two machines or commits, with intervals
-  crowd-demo lab merge A.json B.json ...       nanoseconds an agent and core, a column a machine
+  crowd-demo lab merge A.json B.json ...       nanoseconds per agent and core, one column per machine
 
 experiments with options of their own (crowd-demo lab NAME --help):
 """ + "".join(f"  {name.split()[1]:10}{about}\n" for name, (_, about) in EXPERIMENTS.items()), about="""\
-Put the claims of the documents that this program answers to (and some of its own) to the test on this machine. Each has a
-page in the report: every block's time, factors with intervals, exact counters, hashes, and a verdict. Ctrl-C keeps what is
-done, and the same command goes on from there. With the extra `lab` (pip install "crowd-demo[lab]") the report is one file of
-HTML with plots; without it text and JSON. The exit code is 1 if crowds differ that must not.""",
+Test published claims, and some of the program's own, on this machine. The report has a page for each: the time of
+every block, factors with intervals, exact counters, hashes, and a verdict. Ctrl-C keeps the results so far, and the
+same command continues from there. With the extra `lab` (pip install "crowd-demo[lab]") the report is one HTML file
+with plots, otherwise text and JSON. The exit code is 1 if exact techniques gave different crowds.""",
     options=[
         option("names", metavar="CLAIM", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the claims"),
@@ -533,14 +533,15 @@ HTML with plots; without it text and JSON. The exit code is 1 if crowds differ t
 
 VALIDATE = Command(
     _validate, _read_validate, epilog="crowd-demo validate --list names the experiments", about="""\
-Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and compare the measurements with
-published values: a table with a verdict for each number. Each is walked with several seeds; the table shows the median with
-the least and the most, and a number passes only with every seed. All experiments in full also make docs/validation.md.
+Simulate the scenes of the literature (corridors, bottlenecks, doors, ...) and compare measurements with published
+values: a table with a verdict for each number. Each scene runs with several seeds. The table shows the median, the
+minimum and the maximum, and a number passes only if it passes with every seed. A full run of all experiments also
+writes docs/validation.md.
 
-With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
-drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes, with the first seed. The exit
-code is 1 if something could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C
-prints what was found so far.""",
+With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and plots
+are drawn. If JuPedSim is installed (pip install jupedsim), its models run the same scenes with the first seed. The
+exit code is 1 if something could not be computed, with --strict also if one of this program's models fails a
+number. Ctrl-C prints the results so far.""",
     options=[
         option("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)"),
         option("--list", action="store_true", help="list the experiments"),

@@ -140,6 +140,15 @@ def _interacted(of: SimpleNamespace) -> Traffic:
             3 * of.acting if of.rules in OBSERVED else math.nan)
 
 
+def _touched(of: SimpleNamespace) -> Traffic:
+    """The first pass reads where all agents are, others only those in pairs; more is read of those that overlap."""
+    first, overlapping = of.number == 0, of.touched.slots[:int(of.touched.agents[0])]
+    listed = np.unique(np.concatenate([slots[worker, :size] for worker, size in enumerate(of.pairs.sizes[:-1])
+                                       for slots in of.pairs[:2]]))
+    whose, count = (of.cells, of.count) if first else (listed, len(listed))
+    return [(whose, AT, count), (overlapping, of.observed[len(AT):], len(overlapping))], first * of.count, 0
+
+
 TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of its arguments and what `work_of` adds
     **dict.fromkeys(("find_cells", "find_z_cells"), lambda of: ([(of.every_slot, AT, of.count)], 0, of.count)),
     "link_cells": lambda of: ([(of.every_slot, AT, of.count)], 0, of.count + len(of.lists.head)),
@@ -156,7 +165,10 @@ TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of
     **dict.fromkeys(("move_lanes", "move_scalar"), lambda of: (
         [(of.every_slot, (*AT, *BESIDE) if of.rules == "Shifts" else of.moved, of.count)], 0,
         MOVED.get(of.rules, math.nan) * of.count)),
-    "touch_rows": lambda of: ([(of.cells, of.observed, of.count)], of.count, 2 * of.count),
+    "touch_rows": _touched,
+    "move_touched": lambda of: (
+        [(of.touched.slots[:int(of.touched.agents[0])], AT, of.touched.agents[0])], 0,
+        len(AT) * int(of.touched.agents[0])),
     "take_snapshot": lambda of: ([(of.order[:of.count], of.observed, of.count)], of.count, 0),
     "interact_runs_lanes": lambda of: (
         [(of.runs.order[:of.count], ("next_update",), of.count)],
@@ -265,8 +277,8 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
 
     Where a technique of *reorder* was switched, both begin as if they had never been sorted.
     """
+    from crowd_demo.config.optimizations import with_values
     from crowd_demo.measure.ablation import REORDER, unsorted
-    from crowd_demo.measure.proof import set_values
 
     if sim.on_gpu or text_of(stage).part != "step":
         about = "steps on a GPU" if sim.on_gpu else f"{stage}, which is a part of drawing"
@@ -276,7 +288,7 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
     never_sorted = any(path.startswith(REORDER) for path in new)
     for copy, values in zip(copies, (old, new), strict=True):
         copy.restore(unsorted(state)._replace(tick=0, drift=math.inf) if never_sorted else state)  # one sorts at once
-        set_values(copy.optimizations, values)
+        copy.optimizations = with_values(copy.optimizations, values)
         yield None
     yield from compared(copies, stage, STEPS if sim.agents.count <= LARGE else FEW_STEPS)
 
@@ -301,7 +313,7 @@ def figures(sim: Simulation, stage: str, steps: int = STEPS) -> Iterator[Figure 
     due, tested, kept, tests, together = np.sum([each for each in works if each.tested] or [NO_WORK], axis=0)[2:]
     is_staggered = stage == "interaction" and sim.schedule.period > 1
     yield Figure("pairs", f"{tested / due:,.1f} tested, {kept / due:,.1f} kept" if due > 0 else known("none", written),
-                 "Per agent that is due, and per pass of contact. In sight a pair is a person and a goal.")
+                 "Per agent that is due, in the first pass of contact. In sight a pair is a person and a goal.")
     code, name = (machine_code(kernels[0][0]), kernels[0][0].name) if kernels else (None, "its kernel")
     loop, samples, about = None, 0, "no loop" if code else "code not kept" if kernels else NOT_RUN
     try:

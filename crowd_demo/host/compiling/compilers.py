@@ -22,7 +22,7 @@ from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
-from crowd_demo.host.compiling.helpers import ALL_CHOICES, CAN_FORK, CompilerSource, Helper, source_of
+from crowd_demo.host.compiling.helpers import ALL_CHOICES, CAN_FORK, CompilerSource, Helper
 from crowd_demo.host.system import in_thread
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -85,10 +85,19 @@ class Compilers:
             self._changed.notify_all()
 
     def work(self, on_progress: OnProgress, here: bool = True) -> None:
-        """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while it has any."""
+        """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while it has any.
+
+        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
+        """
         while (wish := self._wish).launches:
-            key = self._take(wish, here)
             with self._changed:
+                alone = here or not self._helpers
+                free = [key for key in wish.launches if key not in self._begun and (alone or key in self._kept)]
+                key = max(free, key=self._kept.__contains__, default=None)
+                if key:
+                    self._begun.add(key)
+                else:
+                    self._changed.wait(POLL_S)  # helpers compile the rest
                 begun = next((kernel_name(each) for name, each in wish.launches.items() if name in self._begun), "kernels")
             # What a helper has compiled is done when it is loaded, too.
             on_progress(begun, self._done, self._done + len(wish.launches) + wish.later)
@@ -98,21 +107,6 @@ class Compilers:
                     self._done += 1
                     self._begun.remove(key)
                     self._wish.launches.pop(key, None)  # which may be another one by now
-
-    def _take(self, wish: Wish, here: bool) -> str | None:
-        """The key of what this process may compile next; None, after a moment, if helpers compile the rest.
-
-        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
-        """
-        with self._changed:
-            alone = here or not self._helpers
-            free = [key for key in wish.launches if key not in self._begun and (alone or key in self._kept)]
-            key = max(free, key=self._kept.__contains__, default=None)
-            if key:
-                self._begun.add(key)
-            else:
-                self._changed.wait(POLL_S)
-        return key
 
     def compile_first(self, launches: Sequence[Launch], options: Optimizations, on_progress: OnProgress) -> None:
         """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
@@ -142,7 +136,7 @@ class Compilers:
         """
         if not CACHE_LASTS or self._helpers:
             return
-        self._source = self._source or source_of(self._config, niceness)
+        self._source = self._source or CompilerSource(self._config, niceness)
         for _ in range(helpers_that_fit() + CAN_FORK if count is None else count):
             self.employ(Helper(self._source))
 
@@ -185,8 +179,7 @@ class Compilers:
                 elif helper in self._helpers:
                     self._helpers.remove(helper)
                 self._changed.notify_all()
-            if not done:
-                helper.close()
+        helper.close()
 
     def _next_for(self, helper: Helper) -> tuple[str, Optimizations] | None:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""

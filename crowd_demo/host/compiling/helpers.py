@@ -87,10 +87,10 @@ if sys.platform == "linux":
 
 def ahead_of(config: str) -> KernelFinder:
     with importing():
-        from crowd_demo.compute.jit import make_compiler_ready
+        from crowd_demo.compute.jit import compiler
         from crowd_demo.host.compiling.ahead import KernelFinder
 
-        make_compiler_ready()
+        compiler.make_compiler_ready()
     return KernelFinder(Config.model_validate_json(config))
 
 
@@ -140,62 +140,50 @@ OWN_GROUP = None if sys.platform == "win32" else 0  # Ctrl-C is for the program
 class CompilerSource:
     """Starts processes that compile kernels of a configuration, each with a `niceness` that may be raised at any time.
 
-    Use it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
+    Where it can fork, it starts one process, which then makes copies of itself; if that one cannot be started, all of them
+    count as ended. Use it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
     """
+
+    process: subprocess.Popen[str] | None = None  # that makes copies of itself
 
     def __init__(self, config: Config, niceness: int = 0) -> None:
         self._config, self.niceness = config.model_dump_json(), niceness
+        self._orders: socket.socket | None = None
+        if CAN_FORK:
+            self._orders, its_end = socket.socketpair()
+            with its_end, suppress(OSError):
+                self.process = self._run(FORKS, its_end.fileno(), subprocess.DEVNULL)
+            with suppress(OSError):
+                self._orders.sendall(f"{self._config}\n".encode())
 
     def start(self) -> Conversation:
         """Start a process and return the conversation with it. Raises OSError."""
+        if sys.platform == "linux" and self._orders:
+            mine, its_end = socket.socketpair()
+            with its_end, suppress(OSError):
+                socket.send_fds(self._orders, [b"+"], [its_end.fileno()])
+
+            def hang_up() -> None:
+                with suppress(OSError):
+                    mine.shutdown(socket.SHUT_RDWR)  # also for a thread that waits for an answer
+                mine.close()
+
+            return Conversation(mine.makefile(encoding="utf-8"), mine.makefile("w", encoding="utf-8"), hang_up)
         process = self._run("", subprocess.PIPE, subprocess.PIPE)
         with suppress(OSError):
             print(self._config, file=process.stdin, flush=True)
         return talk_to(process)
 
     def close(self) -> None:
-        """End what starts processes."""
+        """End what makes copies of itself."""
+        if self._orders:
+            self._orders.close()
+        if self.process:
+            kill(self.process)
 
     def _run(self, forks: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
         return start(__name__, forks, str(self.niceness), stdin=stdin, stdout=stdout,
                      stderr=subprocess.DEVNULL, process_group=OWN_GROUP)
-
-
-class ForkingSource(CompilerSource):
-    """Starts one process, which then makes copies of itself. If it cannot be started, all of them count as ended."""
-
-    process: subprocess.Popen[str] | None = None
-
-    def __init__(self, config: Config, niceness: int = 0) -> None:
-        super().__init__(config, niceness)
-        self._orders, its_end = socket.socketpair()
-        with its_end, suppress(OSError):
-            self.process = self._run(FORKS, its_end.fileno(), subprocess.DEVNULL)
-        with suppress(OSError):
-            self._orders.sendall(f"{self._config}\n".encode())
-
-    def start(self) -> Conversation:
-        if sys.platform != "linux":
-            raise NotImplementedError
-        mine, its_end = socket.socketpair()
-        with its_end, suppress(OSError):
-            socket.send_fds(self._orders, [b"+"], [its_end.fileno()])
-
-        def hang_up() -> None:
-            with suppress(OSError):
-                mine.shutdown(socket.SHUT_RDWR)  # also for a thread that waits for an answer
-            mine.close()
-
-        return Conversation(mine.makefile(encoding="utf-8"), mine.makefile("w", encoding="utf-8"), hang_up)
-
-    def close(self) -> None:
-        self._orders.close()
-        if self.process:
-            kill(self.process)
-
-
-def source_of(config: Config, niceness: int = 0) -> CompilerSource:
-    return ForkingSource(config, niceness) if CAN_FORK else CompilerSource(config, niceness)
 
 
 class Helper:
@@ -209,7 +197,7 @@ class Helper:
             self._start()
 
     def compile(self, kernel: str, options: Optimizations) -> bool:
-        """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
+        """Wait until the kernel of that key, which these options need, is in the cache; return whether it is.
 
         A kernel that the process does not need to compile counts as cached. For ALL_CHOICES return whether a kernel
         was left.

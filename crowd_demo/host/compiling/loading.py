@@ -16,7 +16,7 @@ from crowd_demo.compute.cache import is_first_start, lasts
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.host.compiling.helpers import source_of
+from crowd_demo.host.compiling.helpers import CompilerSource
 from crowd_demo.host.system import importing
 from crowd_demo.registry.entries import Value
 
@@ -83,7 +83,7 @@ def load_program(config: Config, render: bool, progress: LoadingProgress, quick:
     """
     start = time.perf_counter()
     progress.say("importing the compiler")
-    source = source_of(config) if is_first_start() else None  # it takes as long to start as all that comes before the kernels
+    source = CompilerSource(config) if is_first_start() else None  # as long to start as all that comes before kernels
     with importing():
         from crowd_demo.host.compiling.ahead import KernelFinder
         from crowd_demo.host.compiling.compilers import Compilers, quick_values

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import text_of
+from crowd_demo.registry.stages import READOUTS, text_of
 from crowd_demo.registry.techniques import BY_PATH, exactness, key_does, no_effect
 from crowd_demo.registry.terms import TERMS
 from crowd_demo.render.colours.base import Legend

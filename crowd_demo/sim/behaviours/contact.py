@@ -5,16 +5,17 @@
                 times `relax` for each further one, at most SHIFT_PARTS of a body
     p'          p + shift, sliding along walls; velocities stay as they are (docs/findings.md)
 
-A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is one more
-interaction, so its scalar kernel can do it, with rules and arrays of its own; lanes have a quicker kernel. Both go over the
-rows of the shared grid, whatever the structure: kernels for the candidates of each would take seconds to compile, and the grid
-is there anyway for culling. It knows where agents were when it was built, so it is asked for all who may have come into touch
-since. Its cells are as wide as people look, three times as wide as they touch; so where many stand in a cell they are sorted
-once more, into small ones.
+A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is
+one more interaction, so its scalar kernel can do it, with rules and arrays of its own; lanes have quicker kernels.
+Both go over the rows of the shared grid, whatever the structure: kernels for the candidates of each would take seconds
+to compile, and the grid is there anyway for culling. It knows where agents were when it was built, so it is asked for
+all who may have come into touch since. Its cells are as wide as people look, three times as wide as they touch; so
+where many stand in a cell they are sorted once more, into small ones.
 
-In a pass everybody is due, so a register holds sixteen agents that are contiguous in the order. Of the candidates seven in
-eight are too far from all of them. A quick test by positions of 16 bits finds those, and never one who touches somebody; the
-others are listed and then added up, for a branch that is hard to predict would cost more than the test.
+In a pass everybody is due, so a register holds sixteen agents that are contiguous in the order. A quick test by
+positions of 16 bits finds candidates too far from all of them, and never one who touches somebody. The others are listed
+without a branch, which would be hard to predict, and give a list of pairs for all passes of a step. Sixteen pairs are added
+up at once, to the sums of both people. Only people who overlap others are moved.
 
 Sources: position based dynamics, Müller and others 2007; for crowds Weiss and others 2017.
 """
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Register
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask
 from crowd_demo.compute.dispatch import formula, implements
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.packed import halves, squares_apart
@@ -36,22 +37,28 @@ from crowd_demo.compute.simd import (
     bits_xor,
     chance,
     lane_numbers,
+    lane_of,
+    lowest_set,
+    no_sum,
     root,
     scramble,
     select,
+    set_lanes,
+    share_of_registers,
+    splat,
     to_float,
     to_int,
-    total,
     wrap32,
 )
-from crowd_demo.compute.simd_memory import Contiguous, gather, load, pick, put, store, take_block
+from crowd_demo.compute.simd_memory import add_at, gather, load, onward, pick, put, store, take_block
 from crowd_demo.grid.cells import Cells
+from crowd_demo.grid.kernels import put_met
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns, is_held_up, people_of
 from crowd_demo.sim.behaviours.steering import advance, move_launch
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
-from crowd_demo.sim.interaction.pairwise import Strip, Sums, read_strip
-from crowd_demo.sim.interaction.runs import Blocks, part
+from crowd_demo.sim.interaction.pairwise import Strip, Sums
+from crowd_demo.sim.interaction.runs import Blocks, cell_of, part
 from crowd_demo.sim.interaction.strips import (
     CANDIDATES,
     DUE,
@@ -60,24 +67,24 @@ from crowd_demo.sim.interaction.strips import (
     TOGETHER,
     InteractionInput,
     Strips,
-    fill,
 )
 from crowd_demo.sim.neighbours.schedule import everybody_due, update_schedule
 from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns
-from crowd_demo.sim.terrain.ground import Ground, slide
-from crowd_demo.sim.world import MOVES, Sizes, World
+from crowd_demo.sim.terrain.ground import Ground, longer, slide
+from crowd_demo.sim.world import MOVES, WORTH_NS, Sizes, World
 
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
 MAX_PASSES = MOVES - 1
-CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # time of a pass for each agent
-MANY = 400  # candidates of an agent, on average: from here on smaller cells pay
+NEAR = 4  # pairs that may touch for each agent: there is room for so many
+CONTACT_LANES_NS, CONTACT_NS, TOUCHED_NS = 15.0, 60.0, 1.0  # time of a pass for each agent; of moving who is touched
+MANY = 200  # candidates of an agent, on average: from here on smaller cells pay
 FIXED = 4096  # steps of a unit in the sums
 STEPS = 8  # of a unit, in positions of 16 bits: they wrap at 8,192 units, and then somebody far away may be listed
 ROUNDING = 2  # steps: two positions that are rounded come closer or go apart by less
-POSITIONS, LISTED = 5, 6  # the rows of the strip, after those of `Body`, that have them, and candidates that are near
+POSITIONS, LISTED = 0, 1  # the rows of the strip that have them, and candidates that are near
 
 
 class Body(NamedTuple):
@@ -98,7 +105,6 @@ class ContactRules(NamedTuple):
     relax: np.float32
     longest: np.float32  # shift in one pass
     squeeze: np.float32  # part of the reach that two who are held up head on do without
-    near_sq: np.int32  # square of the distance in positions of 16 bits from which on two agents do not touch
 
 
 # --- who overlaps whom -----------------------------------------------------------------------------------------------
@@ -142,6 +148,12 @@ def accumulate(rules: ContactRules, me: Body, other: Body, sums: Sums) -> Sums:
 
 @implements(pairwise.finish, ContactRules)
 def finish(rules: ContactRules, me: Body, sums: Sums) -> tuple[Float, Float, Int]:
+    return shift_of(rules, sums)
+
+
+@formula
+def shift_of(rules: ContactRules, sums: Sums) -> tuple[Float, Float, Int]:
+    """Return the shift of a person, and how many others it overlaps."""
     count, sum_x, sum_y = sums
     met = wrap32(count)
     scale = (1 / FIXED) / (1 + rules.relax * max(0, to_float(met) - 1))
@@ -153,95 +165,128 @@ def finish(rules: ContactRules, me: Body, sums: Sums) -> tuple[Float, Float, Int
 
 # --- a pass by registers ---------------------------------------------------------------------------------------------
 
+class Pairs(NamedTuple):
+    """Pairs of slots, by worker: people who may touch in one of the passes of a step."""
+
+    first: Ints  # int32[workers, room]
+    second: Ints
+    sizes: Longs  # int64[workers + 1]: pairs of each worker; at the end 1 if there was no room for all of them
+
+
+class Touched(NamedTuple):
+    """Agents that overlap others in a pass, and by slot the sums over these, 0 between passes."""
+
+    met: Ints
+    x: Ints
+    y: Ints
+    slots: Ints  # int32[agents + 16]: of those that overlap others, in any order
+    agents: Ints  # [1]: how many these are
+
+
 @formula
-def _write_positions(rules: ContactRules, columns: PeopleColumns, rows: Ints, size: int) -> None:
-    """Write the positions of 16 bits of those in the strip."""
-    for at in range(0, size, LANES):
-        found = read_strip(rules, columns, rows, Contiguous(at))
-        store(rows[POSITIONS], at, halves(to_int(found.x * STEPS), to_int(found.y * STEPS)))
+def _write_positions(columns: PeopleColumns, order: Ints, first: int, last: int, positions: Ints) -> None:
+    """Write the positions of 16 bits of order[first:last]."""
+    for k in range(np.uintp(first), np.uintp(last), LANES):
+        x, y = gather(columns.x, onward(order, k)), gather(columns.y, onward(order, k))
+        store(positions, k - np.uintp(first), halves(to_int(x * STEPS), to_int(y * STEPS)))
 
 
 @device
-def _list_near(positions: Ints, mine: Register, first: int, last: int, near_sq: Int, listed: Ints, size: Int) -> Int:
-    """List those of the strip's [first, last) that are near an agent of a register; return how many are listed now."""
-    for at in range(np.uintp(first), np.uintp(last)):  # unsigned: see runs.py
-        listed[size] = at
-        size += np.uintp(any_set(squares_apart(mine, positions[at]) < near_sq))
+def _add(sums: Ints, slot: int, term: Int, shared: bool) -> Int:
+    """Add a term to a sum, which other workers may do at the same time; return what it was."""
+    if shared:
+        return add_at(sums, slot, term)
+    before = sums[np.uintp(slot)]
+    sums[np.uintp(slot)] = before + term
+    return before
+
+
+@device
+def _touch_pairs(columns: PeopleColumns, rules: ContactRules, first: Ints, second: Ints, size: int, touched: Touched,
+                 shared: bool) -> int:
+    """Add those of a worker's pairs that overlap to the sums of both; return how many."""
+    met = 0
+    for at in range(0, size, LANES):
+        one, other = load(first, at), load(second, at)
+        me, you = pairwise.observe(rules, columns, one), pairwise.observe(rules, columns, other)
+        count, x, y = pairwise.accumulate(rules, me, you, pairwise.no_sums(rules, me.x))
+        bits = set_lanes((count > 0) & (lane_numbers() < size - at))
+        while bits != 0:
+            lane = lowest_set(bits)
+            for slot, sign in ((lane_of(one, lane), 1), (lane_of(other, lane), -1)):
+                if _add(touched.met, slot, 1, shared) == 0:
+                    touched.slots[np.uintp(_add(touched.agents, 0, 1, shared))] = slot
+                _add(touched.x, slot, sign * lane_of(x, lane), shared)
+                _add(touched.y, slot, sign * lane_of(y, lane), shared)
+            met += 1
+            bits &= bits - 1
+    return met
+
+
+@device
+def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, near_sq: Int, row: int, begin: int, end: int,
+               strip: Strip, pairs: Pairs, worker: int, size: int, touched: Touched, shared: bool,
+               counters: Longs) -> int:
+    """List the pairs of order[begin:end], agents of one row, with those after them; return how many are listed now."""
+    cell, positions, listed = row * cells.columns, strip.rows[POSITIONS], strip.rows[LISTED]
+    first, second = pairs.first[worker], pairs.second[worker]
+    left, beyond = cell, cell + cells.columns - 1
+    for k in range(begin, end, LANES):
+        some, own = min(LANES, end - k), k - strip.base
+        left = cell_of(k, left, beyond, cells.start)
+        right = cell_of(k + some - 1, left, beyond, cells.start)
+        leftmost = max(left - cell - cells.reach, 0)
+        rightmost = min(right - cell + cells.reach, cells.columns - 1)
+        mine, near, tested = load(positions, own), np.uintp(0), some
+        for at in range(np.uintp(own), np.uintp(own + some)):  # unsigned: see runs.py
+            listed[near] = at
+            before = lane_numbers() < np.int64(at) - own
+            near += np.uintp(any_set(before & (squares_apart(mine, positions[at]) < near_sq)))
+        for below in range(row, min(row + cells.reach + 1, cells.rows)):
+            start: Int = k + some if below == row else np.int64(cells.start[below * cells.columns + leftmost])
+            stop = np.int64(cells.start[below * cells.columns + rightmost + 1])
+            for at in range(np.uintp(start - strip.base), np.uintp(stop - strip.base)):
+                listed[near] = at
+                near += np.uintp(any_set(squares_apart(mine, positions[at]) < near_sq))
+            tested += stop - start
+        slots = load(cells.order, k)
+        for i in range(near):
+            j: Int = np.uintp(listed[i])
+            before = lane_numbers() < min(np.int64(j) - own, some)
+            if size > first.shape[0] - 2 * LANES:
+                counters[NEIGHBOURS] += _touch_pairs(columns, rules, first, second, size, touched, shared)
+                pairs.sizes[-1], size = 1, 0
+            store(second, size, splat(cells.order[np.uintp(strip.base) + j], slots))
+            size += put_met(first, size, before & (squares_apart(mine, positions[j]) < near_sq), slots)
+        counters[DUE] += some
+        counters[CANDIDATES] += tested * some
+        counters[TESTS] += tested
+        counters[TOGETHER] += tested * some
     return size
 
 
-@device
-def _list_all(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: int, left: int, right: int, own: int, me: Body,
-              strip: Strip, listed: Ints) -> tuple[Int, int]:
-    """List who may touch the agents of a register; return how many these are, and how many were tested.
-
-    The agents are in columns left..right of one row, from `own` on in the strip. All of these are near, and so are tested as
-    `accumulate` does it.
-    """
-    size: Int = np.uintp(0)
-    tested = 0
-    positions, near_sq = strip.rows[POSITIONS], rules.near_sq
-    mine = load(positions, own)
-    left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
-    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first = cells.start[near * cells.columns + left] - strip.base
-        last = cells.start[near * cells.columns + right + 1] - strip.base
-        tested += last - first
-        if near == row:
-            size = _list_near(positions, mine, first, own, near_sq, listed, size)
-            first = min(own + LANES, last)
-            for at in range(np.uintp(own), np.uintp(first)):
-                listed[size] = at
-                size += np.uintp(any_set(touches(rules, me, read_strip(rules, columns, strip.rows, at))))
-        size = _list_near(positions, mine, first, last, near_sq, listed, size)
-    return size, tested
-
-
-@device
-def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, row: int, begin: int, end: int, strip: Strip,
-               counters: Longs) -> None:
-    """Move order[begin:end], agents of one row, apart from whom they touch."""
-    cell, listed = row * cells.columns, strip.rows[LISTED]
-    left = cell
-    for k in range(begin, end, LANES):
-        size = min(LANES, end - k)
-        while cells.start[left + 1] <= k:
-            left += 1
-        right = left
-        while cells.start[right + 1] < k + size:
-            right += 1
-        own = k - strip.base
-        me = read_strip(rules, columns, strip.rows, Contiguous(own))
-        sums = pairwise.no_sums(rules, me.x)
-        count, tested = _list_all(cells, columns, rules, row, left - cell, right - cell, own, me, strip, listed)
-        for i in range(count):
-            sums = pairwise.accumulate(rules, me, read_strip(rules, columns, strip.rows, np.uintp(listed[i])), sums)
-        shift_x, shift_y, met = pairwise.finish(rules, me, sums)
-        counters[DUE] += size
-        counters[CANDIDATES] += tested * size
-        counters[TESTS] += tested
-        counters[TOGETHER] += tested * size
-        wanted, slots = lane_numbers() < size, load(cells.order, k)
-        counters[NEIGHBOURS] += total(select(wanted, met, 0))
-        put(columns.avoidance_x, slots, wanted, shift_x)
-        put(columns.avoidance_y, slots, wanted, shift_y)
-
-
 @kernel
-def touch_rows(worker: int, workers: int, cells: Cells, columns: PeopleColumns, rules: ContactRules, blocks: Blocks,
-               strips: Strips) -> None:
-    """Write the shifts of this worker's blocks of rows, for one pass."""
-    block = take_block(strips.queue, 1)
-    while block < blocks.first.shape[0]:
-        first, last = blocks.first[block], blocks.last[block]
-        strip = Strip(strips.rows[worker], np.int64(cells.start[max(first - cells.reach, 0) * cells.columns]))
-        stop = cells.start[min(last + cells.reach, cells.rows) * cells.columns]
-        fill(rules, columns, cells.order, strip.base, stop, strip, strips.counters[worker])
-        _write_positions(rules, columns, strip.rows, stop - strip.base)
-        for row in range(first, last):
-            begin, end = part(cells, row, blocks.start[block], blocks.start[block + 1])
-            _touch_row(cells, columns, rules, row, begin, end, strip, strips.counters[worker])
-        block = take_block(strips.queue, 1)
+def touch_rows(worker: int, workers: int, cells: Cells, columns: PeopleColumns, rules: ContactRules, near_sq: int,
+               blocks: Blocks, strips: Strips, pairs: Pairs, touched: Touched, number: int) -> None:
+    """Add up who overlaps whom in pass `number`. The first pass lists the pairs for all others, if there is room."""
+    counters, shared = strips.counters[worker], workers > 1
+    if number > 0 and pairs.sizes[-1] == 0:
+        size = pairs.sizes[worker]
+    else:
+        size, block = 0, take_block(strips.queue, 1)
+        while block < blocks.first.shape[0]:
+            first, last = blocks.first[block], blocks.last[block]
+            strip = Strip(strips.rows[worker], np.int64(cells.start[first * cells.columns]))
+            stop = cells.start[min(last + cells.reach, cells.rows) * cells.columns]
+            _write_positions(columns, cells.order, strip.base, stop, strip.rows[POSITIONS])
+            for row in range(first, last):
+                begin, end = part(cells, row, blocks.start[block], blocks.start[block + 1])
+                size = _touch_row(cells, columns, rules, near_sq, row, begin, end, strip, pairs, worker, size, touched,
+                                  shared, counters)
+            block = take_block(strips.queue, 1)
+        pairs.sizes[worker] = size
+    counters[NEIGHBOURS] += _touch_pairs(columns, rules, pairs.first[worker], pairs.second[worker], size, touched,
+                                         shared)
 
 
 # --- the stages ------------------------------------------------------------------------------------------------------
@@ -260,11 +305,29 @@ def move_apart(shifts: Shifts, ground: Ground, columns: Columns, at: Int, x: Flo
     return slide(ground, x, y, pick(shifts.x, at, x), pick(shifts.y, at, x))
 
 
+@kernel
+def move_touched(worker: int, workers: int, columns: PeopleColumns, rules: ContactRules, ground: Ground,
+                 touched: Touched, farthest_sq: Floats) -> None:
+    """Move this worker's share of those who overlap others, and set their sums to 0; note the longest move squared."""
+    far_sq, agents = load(farthest_sq[worker], 0), touched.agents[0]
+    first, last = share_of_registers(agents, worker, workers)
+    for at in range(first, last, LANES):
+        slots, wanted = load(touched.slots, at), lane_numbers() < agents - at
+        x, y, none = gather(columns.x, slots), gather(columns.y, slots), no_sum(far_sq)
+        sums = gather(touched.met, slots), gather(touched.x, slots), gather(touched.y, slots)
+        shift_x, shift_y, _ = shift_of(rules, sums)
+        to_x, to_y = slide(ground, x, y, shift_x, shift_y)
+        far_sq = select(wanted, longer(far_sq, to_x - x, to_y - y), far_sq)
+        put(columns.x, slots, wanted, to_x)
+        put(columns.y, slots, wanted, to_y)
+        for each in (touched.met, touched.x, touched.y):
+            put(each, slots, wanted, none)
+    store(farthest_sq[worker], 0, far_sq)
+
+
 def rules_of_contact(body: float, shoulders: float) -> ContactRules:
     reach = np.float32(2 * body)
-    near = float(reach) * STEPS + ROUNDING
-    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body), np.float32(shoulders),
-                        np.int32(near * near + 1))
+    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body), np.float32(shoulders))
 
 
 def with_shifts(c: PeopleColumns, shifts: Shifts) -> PeopleColumns:
@@ -279,7 +342,6 @@ class Contact:
         self.rules = rules_of_contact(body, shoulders)
         self.cells: Cells
         self.memory: InteractionMemory
-        self.blocks: Blocks | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
         self._small: dict[float, AgentGrid] = {}  # at most one, by the distance for which it is made
@@ -295,6 +357,11 @@ class Contact:
             self._small = {}
             self.memory = InteractionMemory(world.workers, world.agents.capacity)
             self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
+            met, x, y, slots = np.zeros((4, room + LANES), np.int32)
+            self.touched = Touched(met, x, y, slots, np.zeros(1, np.int32))
+            self.counted = self.memory.strips.counters  # by the first pass of a step
+            first, second = np.zeros((2, world.workers, NEAR * room // world.workers + 4 * LANES), np.int32)
+            self.pairs = Pairs(first, second, np.zeros(world.workers + 1, np.int64))
 
     def uses_small_cells(self, world: World) -> bool:
         return self._crowded and world.options.simd and world.options.neighbours != "none"
@@ -302,16 +369,20 @@ class Contact:
     def small_cells(self, world: World) -> AgentGrid:
         """Return cells as wide as the distance after the move at which two people can still touch in one of the passes."""
         self._fit(world)
-        distance = float(self.rules.reach) + 2 * (world.contact_shift - world.needs.shift)
+        distance = self._distance_moved(world)
         if distance not in self._small:
             grid = world.grid
             self._small = {distance: AgentGrid(world.agents, grid.width, grid.height, distance, 0.0, grid.workers)}
         return self._small[distance]
 
+    def _distance_moved(self, world: World) -> float:
+        """Return the distance after the move at which two people can still touch in one of the passes."""
+        return float(self.rules.reach) + 2 * (world.contact_shift - world.needs.shift)
+
     def note_crowding(self, world: World) -> bool:
         """Return whether this step has small cells: decide by what the last pass counted."""
         self._fit(world)
-        counted, most = self.memory.strips.counters.sum(axis=0), float(MANY)
+        counted, most = [sum(column) for column in zip(*self.counted.tolist(), strict=True)], float(MANY)
         if self.uses_small_cells(world):  # these have fewer candidates
             wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
             most *= (3 * self.small_cells(world).cell / wide) ** 2 / 2
@@ -322,32 +393,37 @@ class Contact:
         """Return the distance, when they were indexed, at which two people can still touch in one of the passes."""
         return float(self.rules.reach) + 2 * world.max_step
 
-    def find(self, world: World) -> None:
-        """Find who may touch whom: each of the two has moved since they were indexed."""
-        self._fit(world)
-        self.blocks = None
-        self.cells = (self.small_cells(world).view() if self.uses_small_cells(world) else
-                      world.structure.rows_within(self._distance(world)))
-
     def apart(self, world: World, number: int) -> tuple[Launch, ...]:
-        """Return the kernels of a pass."""
+        """Return the kernels of a pass; the first one finds rows of cells with all who may touch each other in any."""
+        if number == 0:
+            self._fit(world)
+            self.cells = (self.small_cells(world).view() if self.uses_small_cells(world) else
+                          world.structure.rows_within(self._distance(world)))
         simd, agents, walls = world.options.simd, world.agents, world.terrain.walls
         ns = CONTACT_LANES_NS if simd else CONTACT_NS
         if world.options.neighbours == "none":
             ns = agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
-        view = with_shifts(people_of(world).columns, self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
-        move = move_launch(world, self.shifts, number + 1)
         if simd:
-            return self._row_launch(view, memory), move
+            return self._in_lanes(world, memory, number)
         everybody = everybody_due(update_schedule(world.tick, 1, "id", float(walls.width), float(walls.height),
                                                   world.needs.band))
-        return *memory.launches(self.cells, InteractionInput(view, self.rules, everybody), agents.count, simd), move
+        given = InteractionInput(with_shifts(people_of(world).columns, self.shifts), self.rules, everybody)
+        return *memory.launches(self.cells, given, agents.count, simd), move_launch(world, self.shifts, number + 1)
 
-    def _row_launch(self, view: PeopleColumns, memory: InteractionMemory) -> Launch:
-        """Return the launch of the quicker kernel; who is in which row is the same in all passes of a step."""
-        self.blocks = self.blocks or memory.row_blocks(self.cells)
-        return launch(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, memory.begin())
+    def _in_lanes(self, world: World, memory: InteractionMemory, number: int) -> tuple[Launch, ...]:
+        """Return the quicker kernels; blocks of rows and pairs are the same in all passes of a step."""
+        if number == 0:
+            self.blocks = memory.row_blocks(self.cells)
+            self.pairs = self.pairs._replace(sizes=np.zeros_like(self.pairs.sizes))
+        strips, touched = memory.begin(), self.touched._replace(agents=np.zeros(1, np.int32))
+        self.counted = self.counted if number else strips.counters
+        near = self._distance_moved(world) * STEPS + ROUNDING
+        columns, few = people_of(world).columns, max(1, int(world.agents.capacity * TOUCHED_NS / WORTH_NS))
+        return (launch(touch_rows, memory.workers, self.cells, columns, self.rules, int(near * near + 1), self.blocks,
+                       strips, self.pairs, touched, number),
+                launch(move_touched, min(few, world.workers), columns, self.rules, world.ground, touched,
+                       world.farthest_sq[number + 1]))
 
 
 class SmallCells(Stage):
@@ -383,8 +459,6 @@ class ContactPass(Stage):
         return self.contact.wanted(world, self.number + 1)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
-        if self.number == 0:
-            self.contact.find(world)
         return self.contact.apart(world, self.number)
 
 

@@ -46,6 +46,7 @@ from crowd_demo.sim.neighbours.structure import Candidates, Lists, Runs
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import Sizes, World
 
+SMALL = 32_768  # agents: strips have room for all of a smaller crowd
 LANES_NS, SCALAR_NS = 40.0, 150.0  # time of the interaction for each agent that is due, with a structure
 PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and for each candidate, without one
 
@@ -132,7 +133,7 @@ class InteractionMemory:
     def __init__(self, workers: int, capacity: int) -> None:
         self.most_workers = self.workers = workers
         self.capacity = capacity
-        self.strips: Strips = strips_of(1024, workers)
+        self.strips: Strips = strips_of(min(capacity, SMALL), workers)
         self.kept: KeptNeighbours = kept_of(workers)
         self._snapshot: Ints | None = None
         self._layout: ListLayout | None = None
@@ -170,13 +171,13 @@ class InteractionMemory:
     def row_blocks(self, cells: Cells) -> Blocks:
         """Return the blocks that the workers share, and make room for the largest."""
         blocks = blocks_of(cells, self.workers)
-        self._make_room(largest(blocks, cells))
+        if blocks.start[-1] > self.strips.rows.shape[2] - ROOM:
+            self._make_room(largest(blocks, cells))
         return blocks
 
     def begin(self) -> Strips:
         """Return the working memory with all work still to do and nothing counted; others may still wait."""
-        self.strips = self.strips._replace(queue=np.zeros(1, np.int64),
-                                           counters=np.zeros((self.most_workers, 8), np.int64))
+        self.strips = Strips(*self.strips[:3], np.zeros(1, np.int64), np.zeros((self.most_workers, 8), np.int64))
         return self.strips
 
     def _make_room(self, needed: int) -> None:

@@ -63,7 +63,7 @@ class Blocks(NamedTuple):
 def blocks_of(cells: Cells, workers: int) -> Blocks:
     """Return blocks that so many workers can share evenly: of at most BLOCK rows, and smaller where it is crowded."""
     rows = _rows(cells.rows, workers)
-    start = cells.start[rows * cells.columns]
+    start = cells.start.take(rows * cells.columns)
     heavy = start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # a product might not fit into 32 bits
     if workers == 1 or not heavy.any():
         return Blocks(start, rows[:-1], rows[1:])
@@ -137,7 +137,7 @@ def _interact_one_by_one(cells: Cells, given: InteractionInput, row: int, begin:
 
 
 @device
-def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
+def cell_of(k: int, cell: int, last: int, start: Ints) -> int:
     """Return the cell from `cell` to `last` that holds order[k]; sixteen at a time, seldom in more than one turn."""
     while True:
         further = count_set((load(start, cell + 1) < k + 1) & (lane_numbers() < last - cell))
@@ -151,8 +151,8 @@ def accumulate_rows(cells: Cells, given: InteractionInput, row: int, first: int,
                     left: int) -> tuple[Sums, int, int]:
     """Add up for a register of one row of cells; `left` is not beyond the cell that holds order[first]."""
     before, beyond = row * cells.columns, (row + 1) * cells.columns - 1
-    left = _cell_of(first, max(left, before), beyond, cells.start)
-    right = _cell_of(last, left, beyond, cells.start)
+    left = cell_of(first, max(left, before), beyond, cells.start)
+    right = cell_of(last, left, beyond, cells.start)
     sums, candidates, space = no_sums(given.rules, me[0]), 0, sum_capacity(given.rules)
     start, stop = max(left - before - cells.reach, 0), min(right - before + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):

@@ -59,7 +59,7 @@ def update_schedule(tick: int, period: int, by: str, width: float, height: float
     waits = [period - (tick + phase) % period for phase in range(period)]
     inv_band = np.float32(1 / band)
     times = np.array([(tick + wait) * LONGEST + wait - 1 for wait in waits], np.int32)
-    next_update = times if by == "id" else times[phases(by, (int(height / band) + 2) * columns, period)]
+    next_update = times if by == "id" else times.take(phases(by, (int(height / band) + 2) * columns, period))
     return UpdateSchedule((tick + 1) * LONGEST, (tick + period + 1) * LONGEST - 1, period, -(-(1 << 32) // period),
                           by == "id", inv_band,
                           inv_band if by == "tile" else np.float32(0), columns, next_update)

@@ -72,7 +72,7 @@ class Crowding:
         return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self.most)).all())
 
     def prices(self, tick: int) -> Prices:
-        return Prices(self._tiles, np.where(tick % self.every >= self._turns, NEW, OLD).astype(np.uint8))
+        return Prices(self._tiles, (tick % self.every >= self._turns).view(np.uint8))
 
     def empty(self, tick: int) -> int:
         """Return how many sets of prices, OLD first, are those of an empty world."""

@@ -26,7 +26,7 @@ from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
 from crowd_demo.host.compiling.compilers import Compilers
-from crowd_demo.host.compiling.helpers import ALL_CHOICES, CompilerSource, ForkingSource, Helper, source_of
+from crowd_demo.host.compiling.helpers import ALL_CHOICES, CompilerSource, Helper
 from crowd_demo.registry.techniques import TECHNIQUES
 
 OPTIONS = load_config("1k").optimizations
@@ -44,9 +44,8 @@ def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bo
 
 @pytest.fixture
 def source(forks: bool) -> Iterator[CompilerSource]:
-    source = source_of(load_config("1k"))
-    yield source
-    source.close()
+    with closing(CompilerSource(load_config("1k"))) as source:
+        yield source
 
 
 @pytest.fixture
@@ -78,7 +77,7 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
     printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, encoding="utf-8", check=True).stdout
     all_keys = [key for key in printed.splitlines() if key.startswith("crowd_demo")]
     wanted = next(key for key in all_keys if ".find_cells" in key)
-    with closing(source_of(load_config("1k"))) as source, closing(Helper(source)) as helper:
+    with closing(CompilerSource(load_config("1k"))) as source, closing(Helper(source)) as helper:
         assert helper.compile(wanted, OPTIONS)
         assert helper.compile("no.such_kernel()", OPTIONS), "what has been compiled to find the others"
         other = next(key for key in all_keys if ".take_snapshot" in key)
@@ -117,14 +116,14 @@ def test_processes_end_with_the_program(source: CompilerSource) -> None:
     for talk in talks:
         talk.close()
         assert talk.ask("more") == ""
-    if isinstance(source, ForkingSource) and source.process:
+    if source._orders and source.process:
         source._orders.close()  # as the system does when a process dies
         assert source.process.wait(60) == 0
 
 
 @pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork")
 def test_a_process_that_dies_is_no_failure() -> None:
-    source = ForkingSource(load_config("1k"))
+    source = CompilerSource(load_config("1k"))
     assert source.process
     source.process.kill()
     with closing(Compilers(load_config("1k"), source)) as compilers:

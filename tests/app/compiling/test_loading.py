@@ -19,7 +19,7 @@ from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
-from crowd_demo.host.shutdown import ShutdownRequest
+from crowd_demo.host.shell import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
 

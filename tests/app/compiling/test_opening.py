@@ -18,6 +18,7 @@ from crowd_demo.app import loop, main
 from crowd_demo.app.files import replay_command
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.recording.format import read_recording
@@ -111,20 +112,20 @@ def test_too_little_memory_is_a_notice_and_another_error_is_none(driven: Driven,
 # --- whole runs ------------------------------------------------------------------------------------------------------
 
 @pytest.fixture
-def after_ten_frames(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Loop]]:
-    """A run asks for the birds in its tenth frame; the loops that ran."""
-    loops: list[Loop] = []
+def after_ten_frames(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Program]]:
+    """A run asks for the birds in its tenth frame; the programs that ran."""
+    programs: list[Program] = []
     frame = Loop.frame
 
     def asking(loop: Loop) -> None:
-        if not loops or loops[-1] is not loop:
-            loops.append(loop)
-        if loop.program.sim.tick == 10 and len(loops) == 1:
+        if loop.program not in programs:
+            programs.append(loop.program)
+        if loop.program.sim.tick == 10 and len(programs) == 1:
             loop.program.open_scenario("birds")
         frame(loop)
 
     monkeypatch.setattr(Loop, "frame", asking)
-    yield loops
+    yield programs
 
 
 def run(**options: Any) -> int:
@@ -133,13 +134,13 @@ def run(**options: Any) -> int:
 
 
 def test_frames_are_counted_over_all_crowds_and_the_report_is_about_the_last(
-        after_ten_frames: list[Loop], folder: Path) -> None:
+        after_ten_frames: list[Program], folder: Path) -> None:
     assert run(frames=800, report=folder / "a.json", screenshot=folder / "a.png", trace=folder / "trace.json") == 0
     first, second = after_ten_frames
-    assert first.program.sim.tick + second.program.sim.tick == 800
+    assert first.sim.tick + second.sim.tick == 800
     report = json.loads((folder / "a.json").read_text("utf-8"))
     assert (report["agents"], report["config"]["behaviour"]) == (300, "flock")
-    assert report["frames"] == report["steps"] == second.program.sim.tick
+    assert report["frames"] == report["steps"] == second.sim.tick
     assert report["config"]["window"]["width"] == 320 and (folder / "a.png").exists()
     spans = [event["name"] for event in json.loads((folder / "trace.json").read_text("utf-8")) if event["ph"] == "X"]
     assert spans.count("frame") == 800

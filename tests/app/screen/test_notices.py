@@ -53,17 +53,15 @@ def test_a_notice_about_a_state_goes_with_it_and_does_not_go_over_to_another_cro
 
 # --- The caption of a scenario that has opened -----------------------------------------------------------------------
 
-def test_it_stays_for_three_seconds_from_when_it_is_seen_and_then_fades(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    monkeypatch.setattr("crowd_demo.app.screen.notices.time.monotonic", lambda: now[0])
+def test_it_stays_for_three_seconds_from_when_it_is_seen_and_then_fades(clock: list[float]) -> None:
     caption, shown = Caption("maze", "People walk."), ShownCaption()
     shown.show(caption)
-    now[0] += 100  # a frame that takes long
+    clock[0] += 100  # a frame that takes long
     assert shown.present() == caption
-    now[0] += CAPTION_S + FADE_S / 2
+    clock[0] += CAPTION_S + FADE_S / 2
     fading = shown.present()
     assert fading and fading.alpha == pytest.approx(0.5)
-    now[0] += FADE_S
+    clock[0] += FADE_S
     assert shown.present() is None is shown.present()
 
 
@@ -88,9 +86,6 @@ def test_any_key_and_any_click_ends_it_and_does_what_it_does(driven: Driven, end
     ends(driven)  # type: ignore[operator]
     assert not driven.status().caption
     assert driven.program.seeing.colours != colours or driven.program.inspector
-
-
-# --- The window takes the size that it is given ----------------------------------------------------------------------
 
 
 # --- How the user changes the HUD ------------------------------------------------------------------------------------

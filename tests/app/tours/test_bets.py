@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.app.tours.live_numbers import Guess
 from crowd_demo.config.tour import Bet
-from crowd_demo.render.hud.status import BetOutcome, BetView, TourView
+from crowd_demo.render.hud.status import BetOutcome, BetView
 from crowd_demo.render.hud.text_panels import BET
 
 TOUR = """
@@ -47,48 +47,33 @@ def touring(driven: Driven, tmp_path: Path) -> Driven:
     (tmp_path / "other.yaml").write_text(small.replace("150", "90"), "utf-8")
     (tmp_path / "mine.yaml").write_text(TOUR, "utf-8")
     driven.program.guide.begin("mine.yaml", driven.program)
-    until_measured(driven)
+    driven.until_told()
     driven.press("right")
-    until_measured(driven)
+    driven.until_told()
     return driven
 
 
-def shown(driven: Driven) -> TourView:
-    view = driven.status().tour
-    assert view
-    return view
-
-
 def bet_of(driven: Driven) -> BetView:
-    bet = shown(driven).bet
+    bet = driven.tour().bet
     assert bet
     return bet
 
 
 def decided(driven: Driven) -> BetOutcome:
     """What the bet of the page came to, once that is measured."""
-    until_measured(driven)
+    driven.until_told()
     outcome = bet_of(driven).outcome
     assert outcome
     return outcome
 
 
-def until_measured(driven: Driven) -> None:
-    def done() -> bool:
-        driven.frames()
-        if driven.loop.opened:
-            driven.follow()
-        return not (shown(driven).doing or driven.program.crowd.changes)
-    driven.until(done)
-
-
 def test_digits_are_the_guess_before_its_step_does_anything_and_switch_no_techniques(touring: Driven) -> None:
-    assert (shown(touring).text, shown(touring).step) == ("Of 150, how many will be tested?", 2)
+    assert (touring.tour().text, touring.tour().step) == ("Of 150, how many will be tested?", 2)
     assert bet_of(touring) == BetView(("0", "300"), "", "candidates", None, is_open=True)
     assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
     touring.keys(*"12.5", "backspace", "backspace", "0")
     assert (bet_of(touring).guess, bet_of(touring).share) == ("120", 0.4)
-    assert touring.program.sim.history == [] and shown(touring).step == 2
+    assert touring.program.sim.history == [] and touring.tour().step == 2
     touring.press("return")
     outcome = decided(touring)
     assert (outcome.measured, outcome.is_right) == ("120 candidates", True)
@@ -100,9 +85,9 @@ def test_digits_are_the_guess_before_its_step_does_anything_and_switch_no_techni
 
 def test_who_has_no_guess_goes_on_and_is_shown_none(touring: Driven) -> None:
     touring.press("return")
-    until_measured(touring)
-    assert shown(touring).text == "Everybody tests 120." and shown(touring).bet is None
-    assert shown(touring).question == "Why?"
+    touring.until_told()
+    assert touring.tour().text == "Everybody tests 120." and touring.tour().bet is None
+    assert touring.tour().question == "Why?"
 
 
 def test_a_wrong_guess_is_told_by_how_much_and_going_back_undoes_the_step_and_keeps_it(touring: Driven) -> None:
@@ -118,8 +103,8 @@ def test_a_wrong_guess_is_told_by_how_much_and_going_back_undoes_the_step_and_ke
 def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) -> None:
     for _ in range(3):
         touring.press("right")
-        until_measured(touring)
-    assert shown(touring).text == "How many times as fast?"
+        touring.until_told()
+    assert touring.tour().text == "How many times as fast?"
     touring.keys(*"500", "return")
     outcome = decided(touring)
     assert outcome.verdict.startswith("Your guess of 500 is too high by "), outcome
@@ -129,13 +114,13 @@ def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) ->
 def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: Driven) -> None:
     for _ in range(5):
         touring.press("right")
-        until_measured(touring)
-    assert shown(touring).text == "How many are there?" and touring.program.config_name == "small"
+        touring.until_told()
+    assert touring.tour().text == "How many are there?" and touring.program.config_name == "small"
     touring.keys(*"90", "right")
     outcome = decided(touring)
     assert touring.program.config_name == "other" and outcome.is_right
     touring.press("left")
-    until_measured(touring)
+    touring.until_told()
     assert touring.program.config_name == "small" and bet_of(touring).is_open
     assert touring.program.sim.optimizations.neighbours == "sorted" and not touring.program.sim.optimizations.simd
 

@@ -11,7 +11,6 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.tours.live_numbers import TO_COME
-from crowd_demo.render.hud.status import TourView
 
 SMALL = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
 TOUR = """
@@ -45,24 +44,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def go_on(driven: Driven) -> None:
-    """Change over to what was opened, if anything was."""
-    driven.frames()
-    if driven.loop.opened:
-        driven.follow()
-
-
-def shown(driven: Driven) -> TourView:
-    view = driven.status().tour
-    assert view
-    return view
-
-
-def until_measured(driven: Driven) -> TourView:
-    driven.until(lambda: go_on(driven) or not (shown(driven).doing or driven.program.crowd.changes))
-    return shown(driven)
-
-
 @pytest.fixture
 def touring(driven: Driven) -> Driven:
     """A program at the first page of the tour, with its numbers."""
@@ -71,7 +52,7 @@ def touring(driven: Driven) -> Driven:
     rows = dialog.view().rows
     assert (rows[-1].text, rows[-1].detail) == ("mine (your own)", "My own tour.")
     driven.keys("end", "return")
-    until_measured(driven)
+    driven.until_told()
     return driven
 
 
@@ -80,24 +61,24 @@ def options(driven: Driven) -> Any:
 
 
 def test_a_step_is_shown_at_once_its_numbers_once_measured_and_back_takes_back_what_it_has_set(touring: Driven) -> None:
-    program, first = touring.program, shown(touring)
+    program, first = touring.program, touring.tour()
     assert program.config_name == "small" and program.sim.agents.count == 150
     assert (first.title, first.step, first.steps) == ("mine", 1, 5)
     assert first.text.startswith("A step takes ") and TO_COME not in first.text
     touring.press("return")
-    assert shown(touring).text == "Everybody tests … of …, … and …x." and shown(touring).doing
-    told = until_measured(touring)
+    assert touring.tour().text == "Everybody tests … of …, … and …x." and touring.tour().doing
+    told = touring.until_told()
     assert told.text.startswith("Everybody tests 120 of 120, ") and told.question == "Why 120?"
     assert (options(touring).neighbours, options(touring).simd, program.crowd.speed) == ("none", False, 2)
     touring.press("right")
-    answer = shown(touring)
+    answer = touring.tour()
     assert (answer.step, answer.is_answer, answer.question) == (2, True, "Why 120?")
     assert answer.text == "Because nobody knows better. 120."
     touring.press("left")
-    assert shown(touring).text == told.text
+    assert touring.tour().text == told.text
     touring.press("backspace")
     touring.settle()
-    assert shown(touring).text == first.text and program.sim.agents.count == 150
+    assert touring.tour().text == first.text and program.sim.agents.count == 150
     assert (options(touring).neighbours, options(touring).simd, program.crowd.speed) == ("sorted", True, 1)
 
 
@@ -106,7 +87,7 @@ def test_pause_frozen_view_and_camera_which_shows_more_in_a_larger_window(tourin
     before = camera.view_rect()
     for _ in range(3):
         touring.press("right")
-        until_measured(touring)
+        touring.until_told()
     assert program.crowd.paused and program.overlays.frozen == before and (camera.x, camera.zoom) == (100, 1.5)
     seen, usual = camera.view_rect(), camera.size
     for size, zoom in (((1280, 720), 3), ((2560, 1440), 6), ((2560, 720), 3)):
@@ -126,26 +107,26 @@ def test_pause_frozen_view_and_camera_which_shows_more_in_a_larger_window(tourin
 def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -> None:
     for _ in range(4):
         touring.press("right")
-        view = until_measured(touring)
+        view = touring.until_told()
     assert view.text == "Another crowd of 90, not 120."
     assert touring.program.config_name == "other" and not touring.program.crowd.paused and touring.program.crowd.speed == 1
     assert options(touring).reorder.when == "off" and not options(touring).simd
     assert touring.program.sim.history == [], "it was started again after the switches"
     touring.press("left")
-    until_measured(touring)
+    touring.until_told()
     assert touring.program.config_name == "small" and options(touring).neighbours == "none"
     assert touring.program.crowd.paused and touring.program.overlays.frozen and touring.program.crowd.speed == 2
     assert touring.program.sim.agents.count == 120
     for _ in range(3):
         touring.press("right")
-        until_measured(touring) if touring.status().tour else None
+        touring.until_told() if touring.status().tour else None
     assert touring.status().tour is None and touring.program.running, "after the last page it is over"
 
 
 @pytest.mark.parametrize("leave", ["escape", "f3"])
 def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave: str) -> None:
     touring.press("right")
-    until_measured(touring)
+    touring.until_told()
     touring.press(leave)
     assert touring.status().tour is None and options(touring).neighbours == "none"
     assert touring.program.running and touring.program.dialogs.top is None
@@ -164,7 +145,7 @@ def test_another_scenario_of_the_users_ends_it(touring: Driven) -> None:
 def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven, folder: Path) -> None:
     (folder / "other.yaml").write_text("agents: no\n", "utf-8")
     for _ in range(4):
-        until_measured(touring)
+        touring.until_told()
         touring.press("right")
     touring.until(lambda: touring.status().tour is None)
     assert any("other.yaml:1: agents" in notice for notice in touring.status().notices)
@@ -173,24 +154,24 @@ def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven,
 
 def test_a_page_waits_for_its_numbers_however_often_enter_is_pressed_and_going_back_takes_it_back(touring: Driven) -> None:
     touring.keys("right", "right", "return", "return")
-    view = shown(touring)
+    view = touring.tour()
     assert view.step == 2 and not view.is_answer and view.doing.endswith("then on")
-    touring.until(lambda: shown(touring).is_answer)
-    assert shown(touring).text.endswith(" 120."), "a later page has the numbers of the one that was left early"
+    touring.until(lambda: touring.tour().is_answer)
+    assert touring.tour().text.endswith(" 120."), "a later page has the numbers of the one that was left early"
     for key, step in (("left", 2), ("left", 1)):
         touring.press(key)
-        assert shown(touring).step == step
+        assert touring.tour().step == step
     touring.frames(20)
-    assert shown(touring).step == 1
+    assert touring.tour().step == 1
 
 
 def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:
     touring.press("right")
-    until_measured(touring)
+    touring.until_told()
     for name, step in (("back", 1), ("next", 2)):
         touring.frames()
         touring.drag(touring.find("tour", name))
-        assert shown(touring).step == step
+        assert touring.tour().step == step
     touring.frames()
     touring.drag(touring.find("tour", "leave"))
     assert touring.status().tour is None

@@ -26,8 +26,7 @@ from hud_spy import (
 )
 
 from crowd_demo.config.events import ScenarioEvent
-from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import PARTS
+from crowd_demo.registry.stages import PARTS, READOUTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, partly_inactive
 from crowd_demo.registry.texts import digits_text
 from crowd_demo.render.colours.base import Legend

@@ -86,8 +86,7 @@ SPEED_AXES = {"xlabel": "people per m²", "ylabel": "mean speed, m/s", "ylim": (
 FUNDAMENTAL = ValidationExperiment(
     name="rimea-4",
     title="Speed against density",
-    about="People walk the same way in a ring of 18 m, 4 m wide. Speeds are those of the last ten of forty"
-          " seconds.",
+    about="People walk the same way in a ring of 18 m, 4 m wide. Speeds are those of the last 10 of 40 s.",
     source="RiMEA, test 4: the curve of Weidmann 1993, within 0.25 m/s, about the scatter of field data"
            " (Seyfried 2005)",
     numbers=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), short_numbers=(0.5, 2.0, 4.0),
@@ -127,8 +126,8 @@ def read_single_file(runs: WalkedScenes, measures: Measures) -> Iterator[Reading
 SINGLE_FILE = ValidationExperiment(
     name="rimea-16",
     title="Speed in single file",
-    about="People who want to walk at 1.24 m/s walk in a ring of 24 m, 0.8 m wide. Speeds are those of the last"
-          " ten of forty seconds.",
+    about="People who want to walk at 1.24 m/s walk in a ring of 24 m, 0.8 m wide. Speeds are those of the"
+          " last 10 of 40 s.",
     source="RiMEA, test 16: a person at speed v needs 0.36 m + 1.06 s * v (Seyfried 2005), which gives the speeds"
            " within 0.25 m/s. Overtaking is impossible",
     numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
@@ -186,10 +185,10 @@ COUNTERFLOW = ValidationExperiment(
     name="counterflow",
     title="Lanes in counterflow",
     about="As many people walk to the left as to the right in a ring of 24 m, 5 m wide; they begin mixed. The"
-          " order is 1 when all people in a lane go the same way, 0 for a mixture: the mean of the last 20 s of"
-          " a minute.",
-    source="order above 0.8 (Rex 2007, Nowak 2012); Weidmann's curve within 0.3 m/s, because streams of both"
-           " ways are about as fast as one (Zhang 2013)",
+          " order, a mean of the last 20 of 60 s, is 1 when all people in a lane go the same way, 0 for a"
+          " mixture.",
+    source="order above 0.8 (Rex 2007, Nowak 2012); Weidmann's curve within 0.3 m/s, since both ways are"
+           " about as fast as one (Zhang 2013)",
     numbers=(1.0, 1.5, 2.0), short_numbers=(1.0,), scene=ring_with(MIXED, 2, 20, 60), read=read_counterflow,
     axes={"xlabel": "time, s", "ylabel": "order of the lanes", "ylim": (0, 1.02)}, plot=plot_counterflow)
 
@@ -252,8 +251,8 @@ CROSSING_AXES = {"xlabel": "people per m² in the crossing", "ylabel": "mean spe
 CROSSING = ValidationExperiment(
     name="crossing",
     title="Two streams that cross",
-    about="Two streams in corridors 4 m wide cross at right angles. Speed and density are those in the square"
-          " of the crossing while it is busy.",
+    about="Two streams in corridors 4 m wide cross at right angles. Speed and density are those of the busy"
+          " crossing.",
     source="Weidmann's curve within 30%: about as fast as one stream of that density (Zhang 2014). No one gets"
            " stuck",
     numbers=(0.5, 1.0, 1.5), short_numbers=(1.0,), scene=crossing, read=read_crossing, axes=CROSSING_AXES,
@@ -315,8 +314,8 @@ SPREAD = ValidationExperiment(
 BOTH_WAYS = ValidationExperiment(
     name="both-ways",
     title="Speed against density, both ways",
-    about="As many people walk to the left as to the right in a ring of 18 m, 4 m wide. Speeds are those of the"
-          " last 20 s of a minute.",
+    about="As many people walk to the left as to the right in a ring of 18 m, 4 m wide. Speeds are those of"
+          " the last 20 of 60 s.",
     source="Weidmann's curve within 0.3 m/s: up to 3 people per m², both ways are about as fast as one (Zhang"
            " 2013)",
     numbers=(0.5, 1.0, 2.0, 3.0), short_numbers=(0.5, 2.0), scene=ring_with(SAME_WAY, 2, 30, 60), read=read_paces,
@@ -341,8 +340,8 @@ def four_ways(density: float, short: bool) -> WalkScene:
 FOUR_WAYS = ValidationExperiment(
     name="four-ways",
     title="Four streams that cross",
-    about="Corridors 4 m wide cross at right angles, with a stream from each of the four sides. Speed and density"
-          " are those in the square of the crossing while it is busy.",
+    about="Corridors 4 m wide cross at right angles, with a stream from each of the four sides. Speed and"
+          " density are those of the busy crossing.",
     source="Weidmann's curve within 30% (Zhang 2014, Cao 2017). No one gets stuck",
     numbers=(0.25, 0.5, 0.75), short_numbers=(0.25,), scene=four_ways, read=read_crossing, axes=CROSSING_AXES,
     plot=plot_crossing)

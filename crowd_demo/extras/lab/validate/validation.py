@@ -208,7 +208,7 @@ defaults. So compare models by the experiments *held out*. Findings has the
 [tests on whole maps](findings.md#crowds-that-keep-flowing)."""
 NUMBERS_TEXT = """\
 [validation.txt](validation.txt) has all numbers of all models, and what [PedPy](https://pedpy.readthedocs.io) measures of the
-trajectories of slow_down. The tables below have the numbers that fail, and all new ones."""
+trajectories of slow_down. Each scene below begins with the numbers that hold. Tables have those that fail, and new ones."""
 
 
 class ReadingRow(NamedTuple):
@@ -300,7 +300,7 @@ def page(validation: Validation) -> str:
     shown = [SLOW_DOWN.name] if SLOW_DOWN.name in walkers else walkers
     parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers),
              *[SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1),
-             _held(validation, walkers), ROLES, _summary(validation, shown), NUMBERS_TEXT,
+             _held(validation, walkers), ROLES, NUMBERS_TEXT,
              *(f"{why}, so it is left out there." for why in dict.fromkeys(
                  why for result in validation.results for why in result.left_out.values()))]
     for role in (HELD_OUT, NEW, FITTED):
@@ -322,16 +322,6 @@ def _held(validation: Validation, walkers: Sequence[str]) -> str:
     return markdown_table(lines)
 
 
-def _summary(validation: Validation, walkers: Sequence[str]) -> str:
-    """Return a table of how many readings of each experiment pass."""
-    lines = [["experiment", "role", *walkers]]
-    for experiment, readings in [(result.experiment, result.readings) for result in validation.results]:
-        anchor = experiment.title.lower().replace(" ", "-").replace(",", "")
-        lines.append([f"[{experiment.title}](#{anchor})", experiment.role,
-                      *(_share([reading.passes for reading in readings.get(name, ())]) for name in walkers)])
-    return markdown_table(lines)
-
-
 def _share(passed: Sequence[bool]) -> str:
     """`3/7`, or a dash."""
     return f"{sum(passed)}/{len(passed)}" if passed else "-"
@@ -340,7 +330,8 @@ def _share(passed: Sequence[bool]) -> str:
 def _section(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
     experiment = result.experiment
     yield f"### {experiment.title}"
-    yield f"{experiment.about} Expected: {experiment.source}."
+    scores = ", ".join(f"{name} {_share([reading.passes for reading in result.readings.get(name, ())])}" for name in walkers)
+    yield f"**{scores}.** {experiment.about} Expected: {experiment.source}."
     if found := [row for row in rows(result) if experiment.role == NEW
                  or any(name in row.found and not row.found[name].passes for name in walkers)]:
         yield markdown_table([["", "expected", *walkers], *(
