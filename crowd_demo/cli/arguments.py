@@ -29,19 +29,19 @@ RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
     RUN: ("cli.run", "open a window and run a configuration (the default command)"),
     "replay": ("cli.run", "replay a recorded run and compare its state hashes"),
-    "sweep": ("extras.commands.lab", "measure one technique at each of its values"),
+    "sweep": ("extras.commands.measuring", "measure one technique at each of its values"),
     "ablate": ("extras.commands.measuring", "measure every technique by turning it off"),
     "why": ("extras.commands.measuring", "explain the time of a stage: pairs, hot loop, vector width"),
     "largest": ("extras.commands.measuring", "find the largest crowd at 60 FPS, also technique by technique"),
-    "lab": ("extras.commands.lab", "test claims of the literature: one report with a verdict for each"),
+    "lab": ("extras.commands.measuring", "test claims of the literature: one report with a verdict for each"),
     "ensemble": ("extras.commands.ensemble", "run many seeds and settings, here or on a cluster, into one table"),
     "export": ("extras.commands.export", "export a run: a web page, a video, images or trajectories"),
-    "play": ("extras.commands.play", "show measured trajectories: PedPy, JuPedSim or a table"),
-    "validate": ("extras.commands.lab", "compare simulated pedestrians with published data"),
+    "play": ("extras.commands.export", "show measured trajectories: PedPy, JuPedSim or a table"),
+    "validate": ("extras.commands.measuring", "compare simulated pedestrians with published data"),
 }
 EXPERIMENTS = {  # of the lab, with options of their own
-    "lab flocks": ("extras.commands.lab", "measure how flocks keep together, split and merge"),
-    "lab motion": ("extras.commands.lab", "measure how people move: distances, density, turns, stuck people"),
+    "lab flocks": ("extras.commands.measuring", "measure how flocks keep together, split and merge"),
+    "lab motion": ("extras.commands.measuring", "measure how people move: distances, density, turns, stuck people"),
 }
 
 

@@ -124,8 +124,7 @@ class MeasuredWays:
         begin = np.repeat(first[:-1], np.diff(first))
         before = np.maximum.accumulate(np.where(moves, row, -1))
         later = np.minimum.accumulate(np.where(moves, row, len(row))[::-1])[::-1]
-        end = np.repeat(first[1:], np.diff(first))
-        of = np.where(before >= begin, before, np.where(later < end, later, row))
+        of = np.where(before >= begin, before, np.where(later < np.repeat(first[1:], np.diff(first)), later, row))
         moved = np.where(speed[of] > 0, speed[of], 1)
         return self._vx[of] / moved, np.where(speed[of] > 0, self._vy[of] / moved, 1)
 
@@ -200,9 +199,8 @@ def put(world: World, tracks: MeasuredWays, seconds: float) -> float:
     count, columns = world.agents.count, world.agents.columns
     found = tracks.columns(columns.id[:count].astype(np.int64), seconds)
     from_x, from_y = columns.x[:count].copy(), columns.y[:count].copy()
-    for name, column in zip(world.agents.names, columns, strict=True):
-        if name in found:
-            column[:count] = found[name]
+    for name, values in found.items():
+        getattr(columns, name)[:count] = values
     return float(((columns.x[:count] - from_x) ** 2 + (columns.y[:count] - from_y) ** 2).max(initial=0))
 
 
@@ -228,14 +226,13 @@ class Playback(Behaviour):
 
     def __init__(self, config: Config) -> None:
         self.settings, self._metre, self._step_hz = config.playback, config.measure.metre, config.time.step_hz
-        self._paths = None
-        if self.settings.file:
-            self._paths = read_paths(path_of(self.settings.file), Metres(*config.map_scale))
+        file = self.settings.file
+        self._paths = read_paths(path_of(file), Metres(*config.map_scale)) if file else None
         radius = self.settings.radius
         fastest = float(self._paths.speeds().max(initial=0)) if self._paths else 0.0
         self._rules = PlaybackRules(np.float32(radius) * np.float32(radius))
-        top_speed = fastest * self._fps * self._metre * SLACK
-        self.needs = Needs(PlaybackColumns, radius, radius, BAND_RADII * radius, top_speed=top_speed)
+        self.needs = Needs(PlaybackColumns, radius, radius, BAND_RADII * radius,
+                           top_speed=fastest * self._fps * self._metre * SLACK)
         self._enter = EnterAndLeave(None, self._step_hz)
 
     @property

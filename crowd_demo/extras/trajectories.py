@@ -64,8 +64,8 @@ class Trajectories(NamedTuple):
 
     def frames(self) -> Iterator[tuple[int, Trajectories]]:
         begins = np.flatnonzero(np.diff(self.frame, prepend=self.frame[:1] - 1))
-        for begin, end in zip(begins, [*begins[1:], len(self.frame)], strict=True):
-            yield int(self.frame[begin]), self.chosen(slice(begin, end))
+        yield from ((int(self.frame[begin]), self.chosen(slice(begin, end)))
+                    for begin, end in zip(begins, [*begins[1:], len(self.frame)], strict=True))
 
     def by_person(self) -> Trajectories:
         """Return the rows sorted by id and then by frame."""

@@ -66,8 +66,7 @@ def _run(args: argparse.Namespace, plan: Plan) -> int:
     except ExecutorError as error:
         return _failed(str(error))
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return _failed(f"--out: {where}{reason(error)}; what is finished is kept")
+        return _failed(f"--out: {f'{error.filename}: ' if error.filename else ''}{reason(error)}; what is finished is kept")
 
 
 def _failed(text: str) -> int:
@@ -80,6 +79,7 @@ def _failed(text: str) -> int:
 def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.extras.ensemble.executors import ExecutorError
     from crowd_demo.extras.ensemble.running import Session, write_table
+    from crowd_demo.extras.ensemble.table import PLOT, plot
 
     session, code = Session(plan, args.out, args.again), OK
     for row in session.damaged if session.missing else ():
@@ -97,8 +97,6 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
         code = _failed(str(error))
     table = write_table(plan, args.out)
     if args.plot and table.finished:
-        from crowd_demo.extras.ensemble.table import PLOT, plot
-
         write_file(args.out / PLOT, plot(plan, table))
     if not code:
         return _conclude(plan, table, session.errors, args.out)
@@ -110,14 +108,12 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
 
 def _conclude(plan: Plan, table: Table, errors: Mapping[str, str], out: Path) -> int:
     """Say what there is; return the exit code. A run that failed now may have a row from before."""
-    from crowd_demo.extras.ensemble.table import HASH
-
     print(f"{out}: {table.finished:,} of {len(table.rows):,} runs have a row without an error")
     for run, row in zip(plan.runs, table.rows, strict=True):
         if error := errors.get(run.key) or row["error"]:
             print_error(f"ensemble: {plan.name(run)}: {error}")
     for difference in table.differences:
-        what = "THE CROWD" if difference.column == HASH else f"THE MEASURE {difference.column}"
+        what = "THE CROWD" if difference.column == "state_hash" else f"THE MEASURE {difference.column}"
         print_error(f"ensemble: {what} DIFFERS with {plan.name(difference.run)}: {difference}")
     fine = table.finished == len(table.rows) and not table.differences and not errors
     return OK if fine else FAILED
@@ -126,7 +122,7 @@ def _conclude(plan: Plan, table: Table, errors: Mapping[str, str], out: Path) ->
 # --- a dry run -------------------------------------------------------------------------------------------------------
 
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
-    from crowd_demo.extras.ensemble.running import Session, all_seconds, capacity, executor_of, run_seconds, warm
+    from crowd_demo.extras.ensemble.running import Session, capacity, executor_of, run_seconds, warm
 
     missing, (run_bytes, cores, fit) = Session(plan, args.out, args.again).missing, capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
@@ -136,9 +132,10 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
             warm([missing[0].config], line.show)
             line.show("making one run")
             one = run_seconds(plan, missing[0])
-        with executor_of(plan, (), args.workers, args.scheduler) as executor:
+        with closing(executor_of(plan, (), args.workers, args.scheduler)) as executor:
             workers = max(min(executor.workers, len(missing)), 1)
-        whole = all_seconds(missing, missing[0], one)
+        # one after another, if a run takes as long as one of its agents does in the run that was timed
+        whole = sum(one * max(run.config.agents, 1) / max(missing[0].config.agents, 1) for run in missing)
         print(f"about {duration(one)} for one run; about {duration(whole / workers)} for {_several(len(missing), 'run')} to"
               f" make with {_several(workers, 'worker')}")
     return OK

@@ -1,4 +1,4 @@
-"""`crowd-demo export`: a run, for others."""
+"""The commands `export`, a run for others, and `play`, trajectories of measured or simulated people."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ import shlex
 import sqlite3
 import sys
 import time
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.options import RunOptions
 from crowd_demo.cli.arguments import (
     SET,
     Command,
     OptionGroup,
     collected,
     file_path,
+    found,
     frame_rate,
     given,
     mistaken,
@@ -35,12 +36,14 @@ from crowd_demo.cli.arguments import (
     size,
     unwritable,
 )
+from crowd_demo.cli.run import HOW_TO_RUN, SIZE, run_mistakes
 from crowd_demo.extras.commands.measuring import LOOK_EVERY_S, Tell, kernels, told
 from crowd_demo.host.files import is_special
 from crowd_demo.host.shell import FAILED, OK, Interrupted
 from crowd_demo.registry.texts import error_line, printable, reason
 
 if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
     from crowd_demo.extras.export.trajectories import Asked, Stepped
 
     ExportJob = tuple[Asked, Callable[[Stepped], list[str]]]  # what hears of each step and returns what it wrote
@@ -68,23 +71,20 @@ def _read(args: argparse.Namespace) -> ExportJob:
         refuse([f"{NAME}: FILE is missing, such as run.html" if Path(args.source).suffix.lower() not in SUFFIXES[:-1] else
                 f"{NAME}: what to export is missing: a configuration, a .crowd or a .replay, as in"
                 f" crowd-demo {NAME} 20k {args.source} --seconds 10"])
-    mistakes = list[str]()
     suffix = args.file.suffix.lower()
-    if suffix not in SUFFIXES:
-        mistakes.append(f"{args.file}: must end in one of {SUFFIXES_TEXT}")
-    if suffix in (PAGE, *PICTURES) and args.units != "m":
-        mistakes.append(f"--units: not with {suffix or 'pictures'}, which has its own")
-    if suffix not in PICTURES:
-        mistakes += (f"--{name}: only with pictures that move" for name in PICTURE_OPTIONS if getattr(args, name))
+    mistakes = found(
+        (suffix not in SUFFIXES, f"{args.file}: must end in one of {SUFFIXES_TEXT}"),
+        (suffix in (PAGE, *PICTURES) and args.units != "m",
+         f"--units: not with {suffix or 'pictures'}, which has its own"),
+        *((suffix not in PICTURES and getattr(args, name), f"--{name}: only with pictures that move")
+          for name in PICTURE_OPTIONS))
     is_taken = suffix == FOLDER and os.path.lexists(args.file)
     mistakes += [f"{NAME}: {args.file} exists already"] if is_taken else unwritable(NAME, args.file)
-    if not mistakes and is_special(args.file):
-        mistakes.append(f"{NAME}: {args.file} is not a regular file")
-    refuse(mistakes)
+    refuse(mistakes or found((is_special(args.file), f"{NAME}: {args.file} is not a regular file")))
     from crowd_demo.extras.export.page import planned, write_page
     from crowd_demo.extras.export.pictures import FILMS, FOLLOW_ZOOM, USUAL_SIZE, Bookmark, Shot, mistakes_of, write_pictures
     from crowd_demo.extras.export.sources import read_source
-    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, lacking, no_room, write
+    from crowd_demo.extras.export.trajectories import FORMATS, USUAL_FPS, asked_for, lacking, write
 
     if suffix != PAGE and (missing := (FORMATS | FILMS)[suffix].missing):
         mistakes.append(f"{args.file}: {missing}")
@@ -102,18 +102,18 @@ def _read(args: argparse.Namespace) -> ExportJob:
     if suffix in PICTURES:
         refuse(["--follow: not with --view"] if args.follow and args.view else [])
         follow = args.follow and (args.follow[0], args.follow[1] or FOLLOW_ZOOM)
-        bookmarks = tuple(Bookmark(*each) for each in sorted(args.view))
-        shot = Shot(args.size or USUAL_SIZE, bookmarks, follow, args.hud, args.card)
+        shot = Shot(args.size or USUAL_SIZE, tuple(Bookmark(*each) for each in sorted(args.view)), follow, args.hud,
+                    args.card)
         refuse(mistakes_of(asked, shot))
         return asked, partial(write_pictures, asked, shot, command_of(args))
-    refuse(filter(None, [no_room(asked)]))
+    refuse(filter(None, [lacking(asked.path, asked.frames * asked.source.agents * FORMATS[suffix].nbytes)]))
     return asked, partial(write, asked)
 
 
 def command_of(args: argparse.Namespace) -> str:
     """The command as it was given, with the written file by its name alone."""
-    words = (args.file.name if Path(word) == args.file else word for word in args.words)
-    return shlex.join(["crowd-demo", NAME, *words])
+    return shlex.join(["crowd-demo", NAME,
+                       *(args.file.name if Path(word) == args.file else word for word in args.words)])
 
 
 def _run(args: argparse.Namespace, job: ExportJob) -> int:
@@ -148,13 +148,14 @@ def main(source: str, file: str) -> None:
     _, answers = standard_lines(lambda: stopped.set() if writing.is_set() else exit_at_once())
     if sys.platform != "win32":
         os.nice(19)  # from here on, and not the thread that waits for the parent
-    shown = deque([0.0], maxlen=1)
+    shown_s = 0.0
 
     def stepped(step: int) -> None:
+        nonlocal shown_s
         if stopped.is_set():
             sys.exit(FAILED)
-        if time.monotonic() > shown[0] + LOOK_EVERY_S:
-            shown.append(time.monotonic())
+        if time.monotonic() > shown_s + LOOK_EVERY_S:
+            shown_s = time.monotonic()
             print(f"{step / max(asked.last, 1):.0%}", file=answers, flush=True)
 
     try:
@@ -200,3 +201,72 @@ as on the screen. All formats except .csv have the walkable area.""",
             option("--hud", action="store_true", help="with title, time, number of agents, and legend"),
             option("--card", action="store_true", help="four seconds at the end with the command of the run"),
         ], "pictures that move")])
+
+
+# --- runs of others --------------------------------------------------------------------------------------------------
+
+PLAY_NAME = "play"
+
+
+def _read_play(args: argparse.Namespace) -> Config:
+    """The configuration of a file of trajectories: its people, its walls, and its end."""
+    from crowd_demo.config.events import MAX_SECONDS
+    from crowd_demo.config.loader import ReadConfig
+    from crowd_demo.config.maps import GEOMETRY, TRAJECTORIES, Metres
+    from crowd_demo.config.resources import text_of
+    from crowd_demo.extras.importing.trajectory_files import read_paths
+
+    path, mistakes = args.file, list(run_mistakes(args))
+    if path.suffix.lower() not in TRAJECTORIES:
+        mistakes.append(f"{path}: must end in one of {', '.join(TRAJECTORIES)}")
+    if args.geometry and not args.geometry.lower().endswith((*GEOMETRY, *TRAJECTORIES)):
+        mistakes.append(f"--geometry: {printable(args.geometry[-60:])!r}: must be a map in metres ({', '.join(GEOMETRY)})")
+    refuse(mistakes)
+    paths = read_paths(path, Metres(unit=args.unit, columns=args.columns))
+    fps = args.fps or paths.fps
+    if not fps:
+        raise ValueError("".join((f"{path}: has no frame rate; --fps N specifies it",
+                                  *(f"; at 25 per second {doubt}" for doubt in paths.doubts(25)))))
+    data: dict[str, object] = {
+        "behaviour": "playback", "playback": {"file": text_of(path), "fps": fps, "columns": args.columns,
+                                             "beside": args.beside and text_of(Path(args.beside))},
+        "map": text_of(Path(args.geometry or path.absolute())),
+        "world": {"y_axis": args.y_axis or paths.y_axis or "up", "unit": args.unit},
+        "window": {"title": f"crowd-demo: {printable(path.name)[:99]}"}}
+    if (end_s := paths.last_frame / fps) <= MAX_SECONDS:
+        data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
+    config = ReadConfig.of(data, PLAY_NAME, overrides_of(args, "size")).config
+    if args.beside:
+        from crowd_demo.app.seeing.side_by_side import config_beside
+
+        config_beside(config)
+    return config
+
+
+def _play(args: argparse.Namespace, config: Config) -> int:
+    """Without a window it ends with the file."""
+    from crowd_demo.app.main import run
+
+    last = config.events[0].due_tick(config.time.step_hz) if config.events and args.headless else None
+    return run(config, RunOptions(args.headless, args.frames or last or args.headless or None, args.render, args.screenshot,
+                                  args.report, args.record, trace=args.trace))
+
+
+PLAY = Command(
+    _play, _read_play,
+    about="""\
+Show measured or simulated trajectories: PedPy's text (.txt), JuPedSim's database (.sqlite) or a table with id,
+frame, x and y (.csv). Positions are those of the file, in metres, and its walkable area is the map. Colours,
+overlays, inspector and timeline work as with any crowd.""",
+    options=[
+        option("file", metavar="FILE", type=file_path, help="trajectories: .txt, .sqlite or .csv"),
+        option("--geometry", metavar="MAP", type=given, help="a floor plan in place of the file's: .wkt, .json or .dxf"),
+        option("--fps", metavar="N", type=frame_rate, help="frames per second (default: as the file specifies)"),
+        option("--unit", choices=("m", "cm", "mm"), default="auto",
+               help="unit of x and y (default: as the file specifies, else m)"),
+        option("--columns", metavar="NAMES", default="",
+               help="names of columns (default: as in the file, else id,frame,x,y)"),
+        option("--y", choices=("up", "down"), dest="y_axis", help="direction of y (default: as in the file, else up)"),
+        option("--beside", metavar="NAME|PATH", type=given,
+               help="a configuration to run in the right half of the window"),
+        SET, SIZE, HOW_TO_RUN])

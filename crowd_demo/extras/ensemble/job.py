@@ -68,8 +68,7 @@ def carry_out(job: Job, worker: str = "") -> RunRow:
             row = RunRow(key=job.key, values=values, steps=steps, state_hash=state_hash)
         except (Exception, SystemExit, GeneratorExit) as error:  # of any kind: a run that fails is a row
             row = RunRow(key=job.key, error=error_line(error))
-        cpu, versions = _made_with()
-        return row.model_copy(update={"seconds": time.perf_counter() - began, "cpu": cpu, "versions": versions,
+        return row.model_copy(update={**_made_with(), "seconds": time.perf_counter() - began,
                                       "worker": worker or f"{socket.gethostname()}:{os.getpid()}"})
 
 
@@ -93,13 +92,13 @@ def _run(job: Job) -> tuple[str, int, dict[str, float | None]]:
 
 
 @cache
-def _made_with() -> tuple[str, str]:
+def _made_with() -> dict[str, str]:
     """The processor, and the versions of the program and of its libraries."""
     from crowd_demo.measure.experiment import machine, versions
 
     found = machine()
-    text = ", ".join(f"{name} {version}" for name, version in versions().items())
-    return f"{found['cpu'] or platform.machine()} ({found['simd']})", text
+    return {"cpu": f"{found['cpu'] or platform.machine()} ({found['simd']})",
+            "versions": ", ".join(f"{name} {version}" for name, version in versions().items())}
 
 
 # --- the key of a run --------------------------------------------------------------------------------------------------
@@ -108,8 +107,7 @@ def _made_with() -> tuple[str, str]:
 def _fingerprint(files: tuple[Path, ...]) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for path in files:
-        inside = path.is_relative_to(PACKAGE)
-        name = path.relative_to(PACKAGE).as_posix() if inside else path.name
+        name = path.relative_to(PACKAGE).as_posix() if path.is_relative_to(PACKAGE) else path.name
         digest.update(hashlib.blake2b(name.encode()).digest() + hashlib.blake2b(path.read_bytes()).digest())
     return digest.hexdigest()
 

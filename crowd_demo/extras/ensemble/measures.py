@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.extras.walking import is_jammed, nearest, people, squares, surroundings, wants_to_walk
-from crowd_demo.registry.built_in import MEASURES
+from crowd_demo.registry.built_in import MEASURES, of_column
 from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.fundamental_diagram import Line, steps_across
@@ -40,16 +40,13 @@ FOLD: dict[str, Callable[[Sequence[float]], float]] = {
 class Sampler:
     """Looks at a run every few steps, and folds what was seen to one number for each column. Made before the first step."""
 
-    def __init__(self, names: Iterable[str], sim: Simulation) -> None:
-        entries = [MEASURES[name] for name in names]
-        self._sim = sim
-        self._measures: dict[str, Measure] = {}
-        for entry in entries:
+    def __init__(self, names: Collection[str], sim: Simulation) -> None:
+        self._sim, self._measures = sim, dict[str, Measure]()
+        self._seen = {name: list[float]() for name in names if not MEASURES[name].places}
+        for entry in map(MEASURES.__getitem__, names):
             if not entry.behaviours or sim.config.behaviour in entry.behaviours:
                 code = load(entry.code)
                 self._measures[entry.name] = code(sim) if isinstance(code, type) else code
-        self._seen: dict[str, list[float]] = {entry.name: [] for entry in entries if not entry.places}
-        self._folds = {entry.name: FOLD[entry.fold] for entry in entries}
 
     def look(self) -> None:
         for name, measure in self._measures.items():
@@ -61,9 +58,8 @@ class Sampler:
 
     def folded(self) -> dict[str, Number]:
         """A number for each column; None where nothing was seen, or what is no finite number."""
-        found = {column: self._folds[column.partition(".")[0]](seen) if seen else None
-                 for column, seen in self._seen.items()}
-        return {column: number if number is not None and math.isfinite(number) else None for column, number in found.items()}
+        found = {column: FOLD[of_column(column).fold](seen) if seen else math.nan for column, seen in self._seen.items()}
+        return {column: number if math.isfinite(number) else None for column, number in found.items()}
 
 
 class Whereabouts:
@@ -159,8 +155,8 @@ class Jammed:
         walks, way, preferred = walked(seen[0], now)
         if now.tick - seen[0].tick < self._steps or not len(walks):
             return None
-        found = surroundings(sim.terrain.walls, now.x, now.y)
-        return float(np.mean(is_jammed(way / seconds, preferred, found.density[walks])))
+        density = surroundings(sim.terrain.walls, now.x, now.y).density[walks]
+        return float(np.mean(is_jammed(way / seconds, preferred, density)))
 
 
 # --- the areas and lines that the configuration names under `measure:` ------------------------------------------------

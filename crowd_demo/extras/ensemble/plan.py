@@ -91,8 +91,7 @@ def _listed(name: str, values: object) -> list[object]:
 def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: Sequence[int], steps: int,
             measures: Sequence[str], every: int) -> Plan:
     """Return the plan. Raises ConfigError with a line for each mistake."""
-    mistakes = list(_mistakes(vary, seeds, steps, measures, every))
-    if mistakes:
+    if mistakes := list(_mistakes(vary, seeds, steps, measures, every)):
         raise ConfigError(mistakes)
     code, varied, measures = code_fingerprint(), tuple(vary), tuple(dict.fromkeys(measures))
     runs, configs = [], []
@@ -114,11 +113,8 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
     mistakes += [_mistake("--measure", f"{measure}: only for {' and '.join(MEASURES[measure].behaviours)}, not for"
                                        f" {' and '.join(sorted(behaviours))}")
                  for measure in measures if MEASURES[measure].behaviours and not behaviours & {*MEASURES[measure].behaviours}]
-    if mistakes:
+    if mistakes := mistakes or list(_same(vary, [run.key for run in runs[::len(seeds)]])):
         raise ConfigError(dict.fromkeys(mistakes))
-    mistakes += _same(vary, [run.key for run in runs[::len(seeds)]])
-    if mistakes:
-        raise ConfigError(mistakes)
     kinds = {measure: MEASURES[measure].places for measure in measures}
     columns = dict.fromkeys(column for measure, kind in kinds.items() for config in configs for column in (
         [f"{measure}.{name}" for name in getattr(config.measure, kind)] if kind else [measure]))

@@ -14,8 +14,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
@@ -67,7 +67,7 @@ class Session:
         if not self.missing:
             return
         jobs = [self._plan.job(run) for run in self.missing]
-        with executor_of(self._plan, self.missing, workers, scheduler, tell) as executor:
+        with closing(executor_of(self._plan, self.missing, workers, scheduler, tell)) as executor:
             self._began, self.workers = time.monotonic(), executor.workers
             with closing(RowFile(self._out / ROWS)) as file, closing(executor.rows(jobs)) as rows:
                 for row in rows:
@@ -81,10 +81,8 @@ class Session:
 
     def __str__(self) -> str:
         left, failed = len(self.missing) - self.made, len(self.errors)
-        text = f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
-        if self.made and left:
-            text += f", {duration((time.monotonic() - self._began) / self.made * left)} to go"
-        return text
+        to_go = f", {duration((time.monotonic() - self._began) / self.made * left)} to go" if self.made and left else ""
+        return f"{len(self._plan.runs) - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed{to_go}"
 
 
 def write_manifest(plan: Plan, out: Path) -> None:
@@ -103,8 +101,7 @@ def write_manifest(plan: Plan, out: Path) -> None:
 
 def table_of(plan: Plan, out: Path) -> Table:
     """Merge what the folder has. Raises OSError and ValueError."""
-    rows, _ = read_rows(out / ROWS)
-    return make_table(plan, rows)
+    return make_table(plan, read_rows(out / ROWS)[0])
 
 
 def write_table(plan: Plan, out: Path) -> Table:
@@ -203,22 +200,18 @@ def _sync_folder(folder: Path) -> None:
 
 # --- who makes the runs ----------------------------------------------------------------------------------------------
 
-@contextmanager
 def executor_of(plan: Plan, runs: Sequence[Run], workers: int | None, scheduler: str | None,
-                tell: Callable[[str], object] = lambda text: None) -> Iterator[Executor]:
+                tell: Callable[[str], object] = lambda text: None) -> Executor:
     """A Dask cluster if a scheduler's address is given, else processes of this machine, for which kernels are compiled before.
 
     `tell` is told what is compiled. Raises ExecutorError where there is no such cluster.
     """
     if scheduler is not None:
-        executor: Executor = ClusterExecutor(scheduler)
-    else:
-        if runs:
-            warm({run.settings: run.config for run in runs}.values(), tell)
-        _, cores, fit = capacity(plan.configs)
-        executor = LocalExecutor(min(workers or cores, fit))
-    with closing(executor):
-        yield executor
+        return ClusterExecutor(scheduler)
+    if runs:
+        warm({run.settings: run.config for run in runs}.values(), tell)
+    _, cores, fit = capacity(plan.configs)
+    return LocalExecutor(min(workers or cores, fit))
 
 
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
@@ -237,8 +230,8 @@ def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
 
 def _what_decides(config: Config) -> str:
     """What decides which kernels there are: techniques and words; of other numbers only whether they are zero."""
-    others = config.model_dump(exclude={"optimizations", "keys", "measure"})
-    return f"{config.optimizations.model_dump()} {_without_numbers(others)}"
+    others = _without_numbers(config.model_dump(exclude={"optimizations", "keys", "measure"}))
+    return f"{config.optimizations.model_dump()} {others}"
 
 
 def _without_numbers(value: object) -> object:
@@ -262,8 +255,7 @@ def run_bytes(config: Config) -> int:
     if config.map is not None and config.map not in list_maps():
         found = read_map(find_map(config.map), Metres(*config.map_scale))
         tiles, destinations = found.kinds.size, int(found.marks.max()) + 1
-    parts = needed_bytes(config, tiles, destinations)
-    return PROGRAM + sum(size for part, size in parts.items() if part != "window")
+    return PROGRAM + sum(size for part, size in needed_bytes(config, tiles, destinations).items() if part != "window")
 
 
 def run_seconds(plan: Plan, run: Run) -> float:
@@ -276,10 +268,4 @@ def run_seconds(plan: Plan, run: Run) -> float:
     made = time.perf_counter()
     while sim.tick < plan.steps and time.perf_counter() - made < TIMED_S:
         sim.step()
-    stepped = sim.tick - 1
-    return made - began + (time.perf_counter() - made) / max(stepped, 1) * plan.steps
-
-
-def all_seconds(runs: Sequence[Run], timed: Run, seconds: float) -> float:
-    """Seconds of all runs one after another, if a run takes as long as one of its agents does in the run that was timed."""
-    return sum(seconds * max(run.config.agents, 1) / max(timed.config.agents, 1) for run in runs)
+    return made - began + (time.perf_counter() - made) / max(sim.tick - 1, 1) * plan.steps

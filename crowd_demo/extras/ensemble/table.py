@@ -17,7 +17,7 @@ import csv
 import io
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -86,8 +86,8 @@ def make_table(plan: Plan, rows: Iterable[RunRow]) -> Table:
     circumstances = (*times, *CIRCUMSTANCES)
     measured = tuple(column for column in plan.columns if column not in times)
     columns = (*plan.varied, "seed", *measured, *RESULT, *circumstances)
-    differences = {run.key: _differences(run, by_key[run.key], measured) for run in plan.runs if len(by_key[run.key]) > 1}
-    merged = tuple(table_row(plan, run, by_key[run.key], differences.get(run.key, ())) for run in plan.runs)
+    differences = {run.key: [*_differences(run, by_key[run.key], measured)] for run in plan.runs}
+    merged = tuple(table_row(plan, run, by_key[run.key], differences[run.key]) for run in plan.runs)
     return Table(columns, merged, tuple(chain.from_iterable(differences.values())), circumstances)
 
 
@@ -102,19 +102,17 @@ def table_row(plan: Plan, run: Run, rows: Sequence[RunRow], differences: Sequenc
             "seconds": round(row.seconds, 3) if rows else None, "worker": row.worker, "cpu": row.cpu, "versions": row.versions}
 
 
-def _differences(run: Run, rows: Iterable[RunRow], measured: Iterable[str]) -> tuple[Difference, ...]:
+def _differences(run: Run, rows: Iterable[RunRow], measured: Iterable[str]) -> Iterator[Difference]:
     """Of the state hash; where there is but one, of each measure."""
-    made = [row for row in rows if row.state_hash]
-    found = [Difference(run, column, _first_of_each(made, column)) for column in (HASH, *measured)]
-    several = [difference for difference in found if len(difference.rows) > 1]
-    return tuple(several[:1] if several and several[0].column == HASH else several)
-
-
-def _first_of_each(rows: Iterable[RunRow], column: str) -> tuple[RunRow, ...]:
-    found: dict[Cell, RunRow] = {}
-    for row in rows:
-        found.setdefault(_value(row, column), row)
-    return tuple(found.values())
+    for column in (HASH, *measured):
+        first = dict[Cell, RunRow]()
+        for row in rows:
+            if row.state_hash:
+                first.setdefault(_value(row, column), row)
+        if len(first) > 1:
+            yield Difference(run, column, tuple(first.values()))
+            if column == HASH:
+                return
 
 
 def _value(row: RunRow, column: str) -> Cell:
@@ -138,9 +136,8 @@ def parquet(table: Table) -> bytes | None:
 
 def _of_one_kind(cells: list[Cell]) -> list[Cell]:
     kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds == {int, float}:
-        return [None if cell is None else float(cell) for cell in cells]
-    return cells if len(kinds) < 2 else [None if cell is None else str(cell) for cell in cells]
+    kind = float if kinds == {int, float} else str
+    return cells if len(kinds) < 2 else [None if cell is None else kind(cell) for cell in cells]
 
 
 # --- as a picture ----------------------------------------------------------------------------------------------------
@@ -195,8 +192,7 @@ def groups_of(table: Table, others: Sequence[str], setting: str, measure: str) -
     colours = dict(zip(dict.fromkeys(names), COLOURS, strict=False))
     found: dict[str, dict[Cell, list[float]]] = {name: defaultdict(list) for name in colours}
     for name, row in zip(names, table.rows, strict=True):
-        number = row[measure]
-        if isinstance(number, int | float):
+        if isinstance(number := row[measure], int | float):
             found[name][row[setting]].append(float(number))
     return [RunGroup(name, colours[name], numbers) for name, numbers in found.items()]
 

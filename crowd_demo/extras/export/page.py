@@ -141,13 +141,11 @@ class Tracks:
 
     def _members(self, ids: Ints) -> Longs:
         """Return the index of each id among the members, -1 without one; new ones follow in the order of ids."""
-        if more := max(int(ids.max(initial=-1)) + 1 - len(self._member_of), 0):
-            known = len(self._member_of)
-            new = np.arange(known, known + more, dtype=np.int32)
+        new = np.arange(len(self._member_of), int(ids.max(initial=-1)) + 1, dtype=np.int32)
+        if len(new):
             taken = scramble(new.view(np.uint32)).astype(np.uint64) < self._least
-            members = np.cumsum(taken) - 1 + len(self.ids)
-            self._member_of = np.concatenate([self._member_of, np.where(taken, members, -1)])
-            self.ids = np.concatenate([self.ids, new[taken]])
+            self._member_of = np.append(self._member_of, np.where(taken, np.cumsum(taken) - 1 + len(self.ids), -1))
+            self.ids = np.append(self.ids, new[taken])
             self._grow(len(self.ids) - len(self._seen))
         return self._member_of[ids]
 
@@ -156,8 +154,7 @@ class Tracks:
         self._seen = np.pad(self._seen, (0, more), constant_values=-2)
         self._person = np.pad(self._person, (0, more))
         if (room := len(self.ids) - len(self._kind)) > 0:
-            room = max(room, len(self._kind) // 2)
-            more_rows = (0, room), (0, 0)
+            more_rows = (0, max(room, len(self._kind) // 2)), (0, 0)
             self._kind, self._state = np.pad(self._kind, more_rows), np.pad(self._state, more_rows)
             self._changes = np.pad(self._changes, ((0, 0), *more_rows))
 
@@ -205,14 +202,10 @@ def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
 # --- from a run to a page --------------------------------------------------------------------------------------------
 
 class PageContent(NamedTuple):
-    about: Json
-    blocks: Mapping[str, Array]
+    parts: Iterator[bytes]  # of the file
     agents: int
     rows: int
     exactness: str
-
-    def text(self) -> str:
-        return b"".join(_parts(self.about, self.blocks)).decode()
 
 
 def write_page(plan: PagePlan, command: str, stepped: Stepped = lambda step: None) -> list[str]:
@@ -221,7 +214,7 @@ def write_page(plan: PagePlan, command: str, stepped: Stepped = lambda step: Non
     `command` is what makes the file again.
     """
     path, content = plan.asked.path, page_content(plan, command, stepped)
-    write_file(path, *_parts(content.about, content.blocks))
+    write_file(path, *content.parts)
     nbytes = path.stat().st_size
     return [f"{path}: {content.agents:,} agents in {plan.asked.frames:,} frames, {plan.asked.times}",
             f"{size_text(nbytes)}, {nbytes / max(content.rows, 1):.2f} bytes per agent and frame; {content.exactness}",
@@ -256,7 +249,7 @@ def page_content(plan: PagePlan, command: str, stepped: Stepped = lambda step: N
     about = {**_about_run(plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
              "ground": ground_about}
     blocks = {name: block for name, block in written.items() if name != "state" or block.any()}
-    return PageContent(about, {**blocks, **figure_blocks, **ground_blocks}, numbers.count, rows, said)
+    return PageContent(file_parts(about, {**blocks, **figure_blocks, **ground_blocks}), numbers.count, rows, said)
 
 
 def _about_run(plan: PagePlan, frame: Frame) -> dict[str, object]:
@@ -323,7 +316,7 @@ class PlayedRun:
 def played(sim: Simulation, width: int, height: int, steps: int) -> PlayedRun:
     asked = asked_for(of_simulation(sim, steps), Path("simulation.html"), None, 0, None, metres=True)
     content = page_content(planned(asked, may_change_fps=True), f"sim.show({width}, {height}, {steps})")
-    return PlayedRun(content.text(), width, height)
+    return PlayedRun(b"".join(content.parts).decode(), width, height)
 
 
 # --- ground ----------------------------------------------------------------------------------------------------------
@@ -338,10 +331,10 @@ class RunTiles:
         self._tile = 0.0
 
     def look(self, frame: int, sim: Simulation) -> None:
-        terrain = sim.terrain
-        if self._seen == (id(terrain), terrain.version):
+        terrain, now = sim.terrain, (id(sim.terrain), sim.terrain.version)
+        if self._seen == now:
             return
-        self._seen, self._tile = (id(terrain), terrain.version), float(terrain.walls.tile)
+        self._seen, self._tile = now, float(terrain.walls.tile)
         if not self._numbers:
             self._set = TileSet(assets_folder(), load_manifest(assets_folder())["tiles"], self._config.scene.ground,
                                 len(terrain.kinds))
@@ -382,8 +375,8 @@ def figures_of(config: Config, halves: Sequence[float]) -> Part:
     if issubclass(kind, birds.BirdFigures):
         predators = config.hunt.predators if issubclass(kind, birds.HuntFigures) else 0
         walk |= {"directions": birds.HEADINGS, "predators": predators}
-        sheet = manifest["hunt" if kind.SHEET == "hunt" else "birds"]
-        return _sprited(2, sheet, kind.SPAN, birds.SHEET_PX, birds.HEADINGS * birds.FLAPS, walk)
+        return _sprited(2, manifest["hunt" if kind.SHEET == "hunt" else "birds"], kind.SPAN, birds.SHEET_PX,
+                        birds.HEADINGS * birds.FLAPS, walk)
     if issubclass(kind, crates.CrateFigures):
         largest, middle = 2 * max(halves, default=1.0), (CRATE_PX // 2, CRATE_PX // 2)
         about, blocks = _figure(3, _crates(), middle, largest, CRATE_PX, 1, walk)
@@ -470,7 +463,7 @@ def _crates() -> Words:
 
 # --- the file --------------------------------------------------------------------------------------------------------
 
-def _parts(about: Json, blocks: Mapping[str, Array]) -> Iterator[bytes]:
+def file_parts(about: Json, blocks: Mapping[str, Array]) -> Iterator[bytes]:
     """Yield the file in parts. Only the viewer's own text is searched for the places of the title and of the data."""
     before, after = (assets_folder() / "player.html").read_text("utf-8").split("$data\n")
     before = before.replace("$title", html.escape(str(about["title"])))
@@ -487,5 +480,4 @@ def _compressed(array: Array) -> bytes:
     """The gzip of an array. Changes hardly repeat: without a search for repeats they get smaller, and that sooner."""
     strategy = zlib.Z_HUFFMAN_ONLY if array.dtype == np.int8 else zlib.Z_DEFAULT_STRATEGY
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16, zlib.DEF_MEM_LEVEL, strategy)
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return packer.compress(little.data) + packer.flush()
+    return packer.compress(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data) + packer.flush()

@@ -74,8 +74,7 @@ class Film(NamedTuple):
 
     def durations(self, parts: int) -> list[int]:
         """How long each picture is shown, in whole parts of a second whose sum is right."""
-        ends = np.rint(np.arange(self.frames + 1) * parts / self.fps)
-        return np.diff(ends).astype(int).tolist()
+        return np.diff(np.rint(np.arange(self.frames + 1) * parts / self.fps)).astype(int).tolist()
 
 
 # --- GIF -------------------------------------------------------------------------------------------------------------
@@ -237,8 +236,8 @@ def folder(path: Path, film: Film, pictures: Pictures) -> None:
     digits = max(len(str(film.frames - 1)), 4)
     path.mkdir()
     for number, picture in enumerate(pictures):
-        png = png_of(pygame.image.frombuffer(picture.tobytes(), film.size, "RGB"))
-        (path / f"frame-{number:0{digits}}.png").write_bytes(png)
+        (path / f"frame-{number:0{digits}}.png").write_bytes(
+            png_of(pygame.image.frombuffer(picture.tobytes(), film.size, "RGB")))
 
 
 FOLDER = ""  # the suffix of a folder
@@ -328,10 +327,10 @@ def write_pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped = la
 def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictures:
     pygame.font.init()
     captions, picture = Captions(asked, shot), cast(Picture, None)
+    view = asked.source.config.camera
     for frame in frames(asked.source, asked.every, asked.first, asked.last, stepped):
         if not picture or picture.scene.sim is not frame.sim:  # a restart may make another crowd
             made = Picture(frame.sim, size=shot.size)
-            view = asked.source.config.camera
             if picture:
                 made.camera = picture.camera
             elif view.zoom:  # as much as in a window of the size that it is meant for
@@ -378,8 +377,8 @@ class Captions:
         self._room = (shot.size[0] - 2 * self._margin) / self._scale
 
     def draw_hud(self, frame: Frame, picture: Picture) -> None:
-        on = picture.surface
         line = f"{self._title}, {time_text(frame.step / self._hz)}, {len(frame.columns.id):,} agents"
+        on = picture.surface
         top = self._margin
         recent = (action for tick, action in frame.sim.history if tick > frame.sim.tick - SWITCHED_S * self._hz)
         switched = (f"{BY_PATH[action.path].label.strip()}: {hud_word(action.value)}" for action in recent

@@ -98,14 +98,14 @@ def of_simulation(sim: Simulation, steps: int) -> Source:
 
 def _of_save(path: Path, seconds: float, overrides: Sequence[Override]) -> Source:
     saved = Save(path, with_overrides(read_save(path), str(path), overrides))
-    config = saved.snapshot.config
 
     def begin() -> Simulation:
-        sim = Simulation(config)
+        sim = Simulation(saved.snapshot.config)
         saved.restore(sim)
         return sim
 
-    return _stepped(str(path), config, saved.snapshot.agents, round(seconds * config.time.step_hz), begin)
+    steps = round(seconds * saved.snapshot.config.time.step_hz)
+    return _stepped(str(path), saved.snapshot.config, saved.snapshot.agents, steps, begin)
 
 
 def _stepped(name: str, config: Config, agents: int, steps: int, begin: Callable[[], Simulation]) -> Source:

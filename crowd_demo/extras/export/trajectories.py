@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from crowd_demo.cli.arguments import collected, refuse
 from crowd_demo.compute.arrays import Bools, Doubles, Ints, Longs
 from crowd_demo.config.maps import Origin
 from crowd_demo.extras.export.sources import (
@@ -65,10 +66,12 @@ def outlines(tiles: Bools) -> list[Longs]:
     The first ring is the outer one; the others are holes, and run the other way round. O(sides). Rings are simple, also
     where tiles touch by their corners: there two holes, or a hole and the outer ring, share a point.
     """
-    ends = defaultdict[Corner, list[Corner]](list)
-    for begin, end in _sides(tiles):
-        ends[begin].append(end)
-    rings = []
+    ends, rings = defaultdict[Corner, list[Corner]](list), list[Longs]()
+    padded, (rows, columns) = np.pad(tiles, 1), tiles.shape
+    for (down, right), begin, end in SIDES:  # those behind which there is no tile
+        neighbour = padded[1 + down:1 + down + rows, 1 + right:1 + right + columns]
+        for row, column in np.argwhere(tiles & ~neighbour).tolist():
+            ends[column + begin[0], row + begin[1]].append((column + end[0], row + end[1]))
     while ends:
         ring = [next(iter(ends))]
         while len(ring) == 1 or ring[-1] != ring[0]:
@@ -83,15 +86,6 @@ def doubled_area(ring: Longs) -> int:
     """Twice the area in a ring, below 0 for a hole."""
     (x, y), (to_x, to_y) = ring.T, np.roll(ring, -1, axis=0).T
     return int((x * to_y - to_x * y).sum())
-
-
-def _sides(tiles: Bools) -> Iterator[tuple[Corner, Corner]]:
-    """Yield the sides of tiles behind which there is none."""
-    padded, (rows, columns) = np.pad(tiles, 1), tiles.shape
-    for (down, right), begin, end in SIDES:
-        neighbour = padded[1 + down:1 + down + rows, 1 + right:1 + right + columns]
-        for row, column in np.argwhere(tiles & ~neighbour).tolist():
-            yield (column + begin[0], row + begin[1]), (column + end[0], row + end[1])
 
 
 def _onward(ends: dict[Corner, list[Corner]], ring: list[Corner]) -> Corner:
@@ -133,8 +127,8 @@ class WalkableArea:
 
     def of(self, frame: Frame) -> str:
         """Return it as Well-Known Text, the same object while it does not change."""
-        terrain = frame.sim.terrain
-        is_same, walls = terrain.version == self._version, terrain.walls
+        terrain, walls = frame.sim.terrain, frame.sim.terrain.walls
+        is_same = terrain.version == self._version
         rows, columns = ((each * walls.inv_tile).astype(np.int64) for each in (frame.columns.y, frame.columns.x))
         inhabited = np.zeros(int(terrain.labels.max()) + 2, bool)  # the last one are blocked tiles, -1
         inhabited[0] = inhabited[terrain.labels[rows, columns]] = True
@@ -148,8 +142,8 @@ class WalkableArea:
 
     def _drawn(self, sim: Simulation) -> str:
         terrain = sim.terrain
-        is_as_read = self._metres and measured_ways(sim) and np.array_equal(terrain.kinds, terrain.first_kinds)
-        if is_as_read and terrain.walkable:
+        if (self._metres and measured_ways(sim) and np.array_equal(terrain.kinds, terrain.first_kinds)
+                and terrain.walkable):  # as it was read
             return well_known_text(terrain.walkable)
         origin, metre = (origin_of(sim), sim.config.measure.metre) if self._metres else (AT_ZERO, 1.0)
         return area_text(terrain.labels, np.flatnonzero(self._inhabited), terrain.walls, metre, origin)
@@ -287,8 +281,8 @@ def parquet(path: Path, about: About, frames: Iterator[FrameRows]) -> None:
     waiting, count = [schema.empty_table()], 0
     with path.open("wb") as file, ParquetWriter(file, schema) as writer:
         for rows in frames:
-            columns = rows.person, np.full(len(rows.person), rows.frame, np.int64), rows.x, rows.y
-            waiting.append(pyarrow.table(list(columns), schema=schema))
+            frame = np.full(len(rows.person), rows.frame, np.int64)
+            waiting.append(pyarrow.table([rows.person, frame, rows.x, rows.y], schema=schema))
             count += len(rows.person)
             if count >= ROWS_AT_ONCE:
                 writer.write_table(pyarrow.concat_tables(waiting))
@@ -337,10 +331,9 @@ def steps_between(fps: float | None, step_hz: float, usual_fps: float = USUAL_FP
     """Return how many steps lie between two frames. Raises ValueError for a rate that does not divide the steps."""
     if fps is None:
         return math.ceil(step_hz / usual_fps - NEARLY)
-    every = round(step_hz / fps)
+    every, fewer = round(step_hz / fps), math.ceil(step_hz / fps)
     if every >= 1 and abs(every * fps - step_hz) <= NEARLY * step_hz:
         return every
-    fewer = math.ceil(step_hz / fps)
     others = [step_hz / each for each in (fewer, fewer - 1) if each]
     raise ValueError(f"--fps: {fps:g} does not divide the {step_hz:g} steps per second; "
                      f"{' and '.join(f'{each:.7g}' for each in others)} {'do' if len(others) > 1 else 'does'}")
@@ -349,27 +342,17 @@ def steps_between(fps: float | None, step_hz: float, usual_fps: float = USUAL_FP
 def asked_for(source: Source, path: Path, fps: float | None, from_s: float, to_s: float | None, metres: bool,
               usual_fps: float = USUAL_FPS) -> Asked:
     """Return what these options ask for; raises ValueError with a line for each mistake."""
-    step_hz, lines, every = source.config.time.step_hz, list[str](), 1
-    try:
-        every = steps_between(fps, step_hz, usual_fps)
-    except ValueError as error:
-        lines.append(str(error))
-    first = round(from_s * step_hz)
-    last = source.steps if to_s is None else round(to_s * step_hz)
+    step_hz, lines = source.config.time.step_hz, list[str]()
+    every = collected(lines, lambda: steps_between(fps, step_hz, usual_fps)) or 1
+    first, last = round(from_s * step_hz), source.steps if to_s is None else round(to_s * step_hz)
     if first > source.steps:
         lines.append(f"--from: the run ends after {source.steps / step_hz:g} s, before {from_s:g} s")
     elif last > source.steps:
         lines.append(f"--to: the run ends after {source.steps / step_hz:g} s, before {to_s:g} s")
     elif last < first:
         lines.append(f"--to: {to_s:g} s is before --from, {from_s:g} s")
-    if lines:
-        raise ValueError("\n".join(lines))
+    refuse(lines)
     return Asked(source, path, every, first, last, metres)
-
-
-def no_room(asked: Asked) -> str:
-    """What is wrong if the file will not fit on its disk, about, or an empty text."""
-    return lacking(asked.path, asked.frames * asked.source.agents * FORMATS[asked.path.suffix.lower()].nbytes)
 
 
 def lacking(path: Path, nbytes: float) -> str:

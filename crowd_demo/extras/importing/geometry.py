@@ -122,10 +122,7 @@ class _Grid(NamedTuple):
     def around(cls, area: Sequence[NamedArea], path: Path, metres: Metres, also: Doubles | None) -> _Grid:
         """The tiles that hold all polygons and points, and a ring of tiles around them."""
         corners = [] if also is None else [also]
-        if area:
-            import shapely
-
-            corners += [shapely.bounds(part.polygons).reshape(-1, 2) for part in area]
+        corners += [_library("shapely", path).bounds(part.polygons).reshape(-1, 2) for part in area]
         if not corners:
             raise MapError(f"{path}: there is no walkable area")
         points = np.concatenate(corners)
@@ -208,8 +205,7 @@ def _crossings(polygons: Polygons, rows: int, where: str) -> tuple[Longs, Double
 
     points, ring = shapely.get_coordinates(shapely.get_rings(polygons), return_index=True)
     edges = np.stack((points[:-1], points[1:]), axis=1)[ring[1:] == ring[:-1]]
-    heights = np.sort(edges[:, :, 1].T, axis=0)
-    first, last = np.ceil(heights - 0.5).clip(0, rows).astype(np.int64)
+    first, last = np.ceil(np.sort(edges[:, :, 1].T, axis=0) - 0.5).clip(0, rows).astype(np.int64)
     in_row = (np.bincount(first, minlength=rows + 1) - np.bincount(last, minlength=rows + 1)).cumsum()
     if np.square(in_row).sum() > MAX_TESTS:
         raise MapError(f"{where}: too many edges for tiles of this size")
@@ -249,10 +245,8 @@ _POLYGON = 3  # of `shapely.GeometryType`; larger numbers are collections
 def read_geometry(path: Path, metres: Metres) -> MapData:
     """Return the map of a floor plan. Raises MapError."""
     data, suffix = bytes_of(path), path.suffix.lower()
-    if suffix == ".dxf":
-        parts = _dxf_parts(path, metres.side)
-    else:
-        parts = (wkt_parts if suffix == ".wkt" else geojson_parts)(text_of(data, path), path)
+    parts = _dxf_parts(path, metres.side) if suffix == ".dxf" else (
+        wkt_parts if suffix == ".wkt" else geojson_parts)(text_of(data, path), path)
     return drawn(list(parts), path, metres)
 
 
@@ -414,6 +408,5 @@ def _with_holes(polygons: Polygons) -> Polygons:
     area, rings = shapely.area(polygons), shapely.get_exterior_ring(polygons)
     outer, inner = np.stack((outer, inner))[:, area[outer] > area[inner]]
     depth = np.bincount(inner, minlength=len(polygons))
-    found = [shapely.polygons(rings[each], rings[inner[(outer == each) & (depth[inner] == depth[each] + 1)]])
-             for each in np.flatnonzero(depth % 2 == 0)]
-    return np.array(found, object)
+    return np.array([shapely.polygons(rings[each], rings[inner[(outer == each) & (depth[inner] == depth[each] + 1)]])
+                     for each in np.flatnonzero(depth % 2 == 0)], object)

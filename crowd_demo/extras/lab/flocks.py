@@ -13,6 +13,7 @@ Reads positions and velocities between steps and changes nothing. Predators do n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -108,19 +109,15 @@ def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done
     `tell` is called with the steps that were made.
     """
     settings = cast(FlockSettings, sim.config.behaviour_settings)
-    every, looks, splits, merges = max(1, round(LOOK_S / sim.dt)), [], 0, 0
-    before: Ints | None = None
+    every, looks, flocks = max(1, round(LOOK_S / sim.dt)), list[Look](), list[Ints]()
     for done in range(every, steps + 1, every):
         sim.step(every)
         x, y, vx, vy = birds_of(sim)
-        flock = flocks_of(x, y, settings.sight or float(sim.terrain.walls.tile))
-        looks.append(look(sim, x, y, vx, vy, flock))
-        if before is not None and len(before) == len(flock):
-            split, merged = splits_and_merges(before, flock)
-            splits, merges = splits + split, merges + merged
-        before = flock
+        flocks.append(flocks_of(x, y, settings.sight or float(sim.terrain.walls.tile)))
+        looks.append(look(sim, x, y, vx, vy, flocks[-1]))
         tell(done)
-    return looks, splits, merges
+    changes = [splits_and_merges(before, now) for before, now in pairwise(flocks) if len(before) == len(now)]
+    return looks, sum(split for split, _ in changes), sum(merged for _, merged in changes)
 
 
 def table(looks: Sequence[Look], splits: int, merges: int) -> str:

@@ -87,8 +87,9 @@ def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
 
 def table(f: Figures, watched: Figures | None) -> str:
     """A line for each figure; those of a while are left out where nobody watched."""
+    crowded = (f"{f[name]} ({per_square_metre(f[name] / CROWDED**2):.1f}/m2)" for name in ("densest", "densest_moving"))
     rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f['below_10_5']:.2%}, {f['below_6']:.3%}, {f['below_2']:.3%}"),
-            ("most in a square of 48 units; outside of jams", f"{crowding(f['densest'])}; {crowding(f['densest_moving'])}"),
+            ("most in a square of 48 units; outside of jams", "; ".join(crowded)),
             ("stuck; waiting; queuing", f"{f['stuck']:.2%}; {f['waiting']:.1%}; {f['queuing']:.1%}"),
             ("jammed: of who walks, below a quarter of Weidmann's", f"{f['jammed']:.2%}"),
             (f"too full: of who walks, flow above {CAPACITY}/(m s)", f"{f['too_full']:.1%}"),
@@ -102,20 +103,13 @@ def table(f: Figures, watched: Figures | None) -> str:
     return aligned(rows)
 
 
-def crowding(people: float) -> str:
-    """So many in a square, and as a density."""
-    return f"{people} ({per_square_metre(people / CROWDED**2):.1f}/m2)"
-
-
 def watch(sim: Simulation) -> Figures:
     """Run for WATCHED_S; return head-on pairs, changes of direction a second, and turning in degrees/s."""
-    pairs: set[tuple[int, int]] = set()
-    steps = round(WATCHED_S / sim.dt)
+    pairs, turns = set[tuple[int, int]](), [np.zeros(0)]
+    changes = walked = 0
     before, known = people(sim), facings(sim.agents.handles.limit)
     faced = directions(sim, known)
-    changes = walked = 0
-    turns = []
-    for _ in range(steps):
+    for _ in range(round(WATCHED_S / sim.dt)):
         sim.step()
         now = people(sim)
         pairs |= head_on(now)
@@ -127,7 +121,7 @@ def watch(sim: Simulation) -> Figures:
         cross, dot = now.vy * before.vx - now.vx * before.vy, now.vx * before.vx + now.vy * before.vy
         turns.append(np.degrees(np.abs(np.arctan2(cross, dot)))[fast] / sim.dt)
         before, faced = now, faces
-    turned = np.concatenate(turns) if turns else np.zeros(1)
+    turned = np.concatenate(turns)
     return {"head_on": len(pairs), "changes": changes / max(walked * sim.dt, 1e-9),
             "turning": float(np.percentile(turned, 90)) if len(turned) else 0.0}
 
@@ -140,8 +134,7 @@ def idle_share(sim: Simulation) -> float:
         sim.step(round(IDLE_S / 8 / sim.dt))
         wants &= wants_to_walk(people(sim))
     now = people(sim)
-    moved = np.hypot(now.x - before.x, now.y - before.y)
-    return float(np.mean(wants & (moved < IDLE)))
+    return float(np.mean(wants & (np.hypot(now.x - before.x, now.y - before.y) < IDLE)))
 
 
 def filling(sim: Simulation, before: PeopleColumns, seconds: float) -> Figures:
@@ -168,8 +161,7 @@ def motion_of(sim: Simulation, watched: bool) -> tuple[Figures, Figures | None]:
     pace, walks = speed / c.speed, wants_to_walk(c)
     most, moving = densest(c.x, c.y, pace)
     nearer = {name: float(np.mean(least < distance)) for name, distance in NEARER.items()}
-    counts = sim.states()
-    states = {name: counts[name] / len(c.id) for name in STATES}
+    states = {name: sim.states()[name] / len(c.id) for name in STATES}
     means = {name: float(values[walks].mean()) if walks.any() else 0.0 for name, values in (("pace", pace), ("speed", speed))}
     sim.step(round(WALKED_S / sim.dt) - 1)
     figures = {**nearer, "densest": most, "densest_moving": moving, **states, **means,
@@ -205,8 +197,7 @@ class Gap(NamedTuple):
 def gaps_of(blocked: Bytes, tile_m: float) -> Iterator[Gap]:
     """Yield all gaps of a map, blocked uint8[H, W]."""
     for axis, tiles in enumerate((blocked, blocked.T)):
-        for each in zip(*gaps_between_rows(tiles > 0, tile_m), strict=True):
-            yield Gap(axis, *map(int, each))
+        yield from (Gap(axis, *map(int, each)) for each in zip(*gaps_between_rows(tiles > 0, tile_m), strict=True))
 
 
 def ghosts(config: Config) -> Config:
@@ -294,13 +285,13 @@ class FlowWatch:
 
 def busiest(watch: FlowWatch, seconds: float) -> list[tuple[Gap, float]]:
     """Return the gaps through which most people per metre have come, and how many; none is near a busier one."""
-    gaps = list(gaps_of(watch.sim.terrain.blocked, watch.tile_m))
-    flows = [float(watch.through(gap, np.zeros_like(watch.crossed), seconds).sum()) for gap in gaps]
+    flows = [(gap, float(watch.through(gap, np.zeros_like(watch.crossed), seconds).sum()))
+             for gap in gaps_of(watch.sim.terrain.blocked, watch.tile_m)]
     chosen: list[tuple[Gap, float]] = []
-    for number in np.argsort(flows, kind="stable")[::-1]:
-        away = [np.abs(gaps[number].middle - gap.middle).max() * watch.tile_m for gap, _ in chosen]
-        if min(away, default=APART) >= APART and len(chosen) < GAPS and flows[number] > 0:
-            chosen.append((gaps[number], flows[number]))
+    for found, flow in sorted(flows, key=lambda each: each[1])[::-1]:
+        away = [np.abs(found.middle - gap.middle).max() * watch.tile_m for gap, _ in chosen]
+        if min(away, default=APART) >= APART and len(chosen) < GAPS and flow > 0:
+            chosen.append((found, flow))
     return chosen
 
 
@@ -308,31 +299,30 @@ def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> 
     wanted = FlowWatch(Simulation(ghosts(config)))
     wanted.run(REPORTED[0], tell)
     gaps = busiest(wanted, wanted.sim.tick * wanted.sim.dt)
-    watch, found = FlowWatch(Simulation(config)), {}
+    watch, found = FlowWatch(Simulation(config)), dict[int, FlowFigures]()
     for tick in REPORTED:
         watch.run(tick - WINDOW, tell)
-        crossed = watch.crossed.copy()
+        crossed, passed = watch.crossed.copy(), {}
         watch.run(tick - round(HARDLY_S / watch.sim.dt), tell)
         then = watch.now
         watch.run(tick, tell)
-        passed = {_gap_text(watch, gap, flow): watch.through(gap, crossed, WINDOW * watch.sim.dt) for gap, flow in gaps}
-        found[tick] = _figures(watch, then, {text: tuple(ways.tolist()) for text, ways in passed.items()})
+        for gap, flow in gaps:
+            x, y = gap.middle * float(watch.sim.terrain.walls.tile)
+            where = f"gap {(gap.last - gap.first) * watch.tile_m:.1f} m at {x:.0f}, {y:.0f}"
+            there, back = watch.through(gap, crossed, WINDOW * watch.sim.dt).tolist()
+            passed[f"{where}: wanted {flow:.1f}/(m s), passed"] = there, back
+        found[tick] = _figures(watch, then), passed
     return found
 
 
-def _gap_text(watch: FlowWatch, gap: Gap, wanted: float) -> str:
-    x, y = gap.middle * float(watch.sim.terrain.walls.tile)
-    return f"gap {(gap.last - gap.first) * watch.tile_m:.1f} m at {x:.0f}, {y:.0f}: wanted {wanted:.1f}/(m s), passed"
-
-
-def _figures(watch: FlowWatch, then: PeopleColumns, gaps: Gaps) -> FlowFigures:
+def _figures(watch: FlowWatch, then: PeopleColumns) -> Figures:
     c = watch.now
     moved = np.hypot(c.x - then.x, c.y - then.y)
     walks = wants_to_walk(then) & wants_to_walk(c) & (c.speed == then.speed)
-    minutes = (watch.sim.tick - BEGIN) * watch.sim.dt / 60
     return {"hardly_move": float(np.mean(walks & (moved < HARDLY * HARDLY_S * c.speed))),
             "no_progress_60_s": float(np.mean(watch.waited > 60)), "longest_s": float(watch.waited.max()),
-            "arrivals_per_minute": watch.arrivals / minutes, "trip_m": watch.trips_m / max(watch.arrivals, 1)}, gaps
+            "arrivals_per_minute": watch.arrivals / ((watch.sim.tick - BEGIN) * watch.sim.dt / 60),
+            "trip_m": watch.trips_m / max(watch.arrivals, 1)}
 
 
 def flow_table(found: dict[int, FlowFigures]) -> str:

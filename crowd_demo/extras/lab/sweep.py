@@ -39,10 +39,6 @@ class Swept(NamedTuple):
     picture_hash: str  # empty where none was drawn
     why: list[dict[str, str]]  # figures of the technique's stage, if it is one of a step
 
-    def record(self) -> dict[str, object]:
-        return {"value": self.value, "crowd": self.kind.name, "measures": self.measures, "picture_hash": self.picture_hash,
-                "why": self.why, **self.result.record()}
-
 
 def variants_of(config: Config, technique: Technique, values: Iterable[Value]) -> Variants:
     """One for each value, with its kernels compiled. Raises ValueError for a value that is not legal."""
@@ -56,8 +52,7 @@ def _variant(config: Config, technique: Technique, value: Value) -> CrowdArm:
 
 
 def expectations(technique: Technique, variants: Variants, steps: int) -> Iterator[str]:
-    idle = [no_effect(technique.path, variant.sim.situation) for variant in variants.values()]
-    if all(idle):
+    if all(idle := [no_effect(technique.path, variant.sim.situation) for variant in variants.values()]):
         yield f"{technique.path}: {idle[0]}"
     for name, variant in variants.items():
         options = variant.sim.optimizations
@@ -71,24 +66,25 @@ def sweep(technique: Technique, variants: Variants, steps: int) -> list[Swept]:
     """Make `steps` steps with each value, after `WARM_UP` others; return what was measured, the default first."""
     measured = result_of(interleave(variants, block_lengths(steps), WARM_UP))
     hashes = {name: variant.sim.state_hash() for name, variant in variants.items()}
-    results = compare(measured, hashes, base=next(iter(variants)), repeat=REPEAT)
-    return [_swept(technique, variant, results[name], steps) for name, variant in variants.items() if name != REPEAT]
-
-
-def _swept(technique: Technique, variant: CrowdArm, result: VariantResult, steps: int) -> Swept:
-    options = variant.sim.optimizations
-    value = options.get(technique.path)
-    drawn = variant.variant.picture
-    measures = {**result.counters, **memory_order(variant)}
-    explained = () if drawn else figures(variant.sim, technique.stage, min(steps, FEW_STEPS))
-    why = [figure._asdict() for figure in explained if figure]
-    return Swept(value, kind_of(technique, value, options.get), result, measures, picture_hash(drawn) if drawn else "", why)
+    results, found = compare(measured, hashes, base=next(iter(variants)), repeat=REPEAT), list[Swept]()
+    for name, variant in variants.items():
+        if name == REPEAT:
+            continue
+        result, options = results[name], variant.sim.optimizations
+        value, drawn = options.get(technique.path), variant.variant.picture
+        explained = () if drawn else figures(variant.sim, technique.stage, min(steps, FEW_STEPS))
+        found.append(Swept(value, kind_of(technique, value, options.get), result,
+                           {**result.counters, **memory_order(variant)}, picture_hash(drawn) if drawn else "",
+                           [figure._asdict() for figure in explained if figure]))
+    return found
 
 
 def record_of(config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> dict[str, object]:
     return {**header("sweep"), "technique": technique.path, "default": technique.default, "agents": config.agents,
             "seed": config.seed, "steps": steps, "warmup_steps": WARM_UP, "one_crowd": one_crowd(results),
-            "results": [each.record() for each in results]}
+            "results": [{"value": each.value, "crowd": each.kind.name, "measures": each.measures,
+                         "picture_hash": each.picture_hash, "why": each.why, **each.result.record()}
+                        for each in results]}
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

@@ -270,8 +270,8 @@ def whole(register: str = " ") -> str:
 
 def text_in(code: bytes) -> bytes:
     """Return the machine code in an object file."""
-    sections = binding.ObjectFileRef.from_data(code).sections()
-    return next(section.data() for section in sections if section.is_text() and section.size())
+    return next(section.data() for section in binding.ObjectFileRef.from_data(code).sections()
+                if section.is_text() and section.size())
 
 
 def disassembled(code: bytes) -> Iterator[Instruction]:

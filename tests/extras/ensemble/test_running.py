@@ -39,11 +39,11 @@ def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
                                       (needed * 100, 100, None, 8), (needed / 2, 1, None, 1)):
         monkeypatch.setattr(running, "available_bytes", lambda free=free: int(free))
         assert capacity(plan.configs) == (needed, 8, fit)
-        with executor_of(plan, (), asked, None) as executor:
+        with closing(executor_of(plan, (), asked, None)) as executor:
             assert executor.workers == workers
     monkeypatch.setattr(running, "available_bytes", lambda: None)
     for asked, workers in ((None, 8), (30, 30)):
-        with executor_of(plan, (), asked, None) as executor:
+        with closing(executor_of(plan, (), asked, None)) as executor:
             assert executor.workers == workers
 
 

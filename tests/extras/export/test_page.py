@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crowd_demo import Simulation, load_config
 from crowd_demo.cli import main
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.extras.export.page import MAX_ROWS, PageContent, Tracks, planned, step_length, write_page
+from crowd_demo.extras.export.page import MAX_ROWS, Tracks, file_parts, planned, step_length, write_page
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames
 from crowd_demo.measure.experiment import machine
 from crowd_demo.sim.actions import SetWalls
@@ -170,8 +170,7 @@ def test_the_viewer_is_small_and_asks_nobody() -> None:
 @pytest.mark.quick
 def test_a_title_cannot_break_the_page(tmp_path: Path) -> None:
     path, title = tmp_path / "run.html", "</script><b>&amp;$data $title"
-    content = PageContent({"title": title}, {"x": np.arange(3, dtype=np.uint16)}, 0, 0, "")
-    path.write_text(content.text(), "utf-8")
+    path.write_bytes(b"".join(file_parts({"title": title}, {"x": np.arange(3, dtype=np.uint16)})))
     about, blocks = read_page(path)
     assert about["title"] == title and blocks["x"].tolist() == [0, 1, 2]
     assert path.read_text("utf-8").count("</script><b>") == 0

@@ -386,22 +386,16 @@ def test_an_option_that_cannot_be_read_is_one_line(capsys: pytest.CaptureFixture
 def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                    capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("crowd_demo.extras.export.trajectories.find_spec", lambda name: None)
-    path = tmp_path / "run.parquet"
-    assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
-    assert capsys.readouterr().err == f'{path}: pyarrow is not installed: pip install "crowd-demo[export]"\n'
-    path = tmp_path / "run.webp"
-    assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
-    assert capsys.readouterr().err == f'{path}: Pillow is not installed: pip install "crowd-demo[export]"\n'
     monkeypatch.setattr("shutil.which", lambda name: None)
-    path = tmp_path / "run.mp4"
-    assert main(["export", "1k", str(path), "--seconds", "1"]) == 2
-    assert capsys.readouterr().err == f"{path}: ffmpeg was not found: install it (https://ffmpeg.org), or write a .webp\n"
+    extra = 'is not installed: pip install "crowd-demo[export]"'
+    for suffix, said in ((".parquet", f"pyarrow {extra}"), (".webp", f"Pillow {extra}"),
+                         (".mp4", "ffmpeg was not found: install it (https://ffmpeg.org), or write a .webp")):
+        assert main(["export", "1k", str(tmp_path / f"run{suffix}"), "--seconds", "1"]) == 2
+        assert capsys.readouterr().err == f"{tmp_path / f'run{suffix}'}: {said}\n"
 
 
 @pytest.mark.quick
 def test_the_command_names_every_format() -> None:
-    from crowd_demo.extras.export.trajectories import FORMATS
-
     assert (*FORMATS, export.PAGE, *FILMS) == export.SUFFIXES
 
 

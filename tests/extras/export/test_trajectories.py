@@ -14,7 +14,7 @@ from recorded_run import Run, random_action
 from crowd_demo.compute.arrays import Bools, Longs
 from crowd_demo.config.maps import FLOOR, WALL, label_areas
 from crowd_demo.extras.export.sources import PersonNumbers, Source, frames, read_source
-from crowd_demo.extras.export.trajectories import FORMATS, area_text, doubled_area, no_room, outlines, steps_between, write
+from crowd_demo.extras.export.trajectories import FORMATS, area_text, doubled_area, lacking, outlines, steps_between, write
 from crowd_demo.host.recording.format import write_save
 from crowd_demo.sim.actions import SetWalls
 from crowd_demo.sim.behaviours.people_rules import WAITING
@@ -173,9 +173,9 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path, suffi
 
 def test_what_does_not_fit_on_the_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = asked(made("people"), tmp_path / "run.csv")
-    assert no_room(wanted) == ""
+    assert lacking(wanted.path, 100_000) == ""
     monkeypatch.setattr("shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    assert no_room(wanted) == f"{wanted.path}: needs about 0 MB, and 0 MB are free in {tmp_path}"
+    assert lacking(wanted.path, 100_000) == f"{wanted.path}: needs about 0 MB, and 0 MB are free in {tmp_path}"
 
 
 @suffixes

@@ -19,7 +19,7 @@ from crowd_demo.cli import main
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.config.maps import WALL, MapError, Metres
 from crowd_demo.config.model import Config
-from crowd_demo.extras.commands.play import PLAY
+from crowd_demo.extras.commands.export import PLAY
 from crowd_demo.extras.export.sources import PersonNumbers, frames
 from crowd_demo.extras.export.trajectories import write
 from crowd_demo.extras.importing import trajectory_files

@@ -19,9 +19,10 @@ from crowd_demo.extras.lab import motion
 from crowd_demo.extras.lab.claims.experiments.memory import (
     CANDIDATES,
     COMPONENTS,
+    LAYOUTS,
     SHARES,
     STORAGES,
-    layouts,
+    layout,
     make_linear,
     make_sparse,
 )
@@ -223,7 +224,7 @@ def test_the_published_table_but_for_its_error() -> None:
 
 @pytest.mark.parametrize("scattered", [False, True])
 def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
-    launches = layouts(200, scattered, workers=2)
+    launches = {name: layout(200, scattered, kind, workers=2) for name, kind in LAYOUTS.items()}
     for launch in launches.values():
         launch.run()
     arguments: Any = launches["columns"].args

@@ -11,7 +11,8 @@ import math
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +34,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
 from crowd_demo.sim.metrics.locality import locality
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Axes
-else:
-    Axes = object  # matplotlib is optional
-
+Axes = Any  # of matplotlib, which is optional
 Answer = Literal["yes", "no", "unclear"]
 AGAIN = " again"  # behind the name of the first arm: its repeat, which shows the noise
 Whole = Annotated[int, Field(ge=0, le=2**53)]
@@ -109,19 +106,6 @@ class Found(NamedTuple):
         return len({self.hashes[name] for name in self.same if name in self.hashes}) <= 1
 
 
-class Case(Protocol):
-    """One size or setting in which a claim is tried; `seconds` is how long that takes about, with kernels compiled."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def seconds(self) -> float: ...
-
-    def run(self, blocks: int) -> Generator[Slice, None, Found]:
-        """Measure in slices. Raises ValueError with the reason if it cannot be done here."""
-
-
 def by_size(*sizes: int, of_size: Callable[[int], Sequence[Case]]) -> Callable[[LabScale], Sequence[Case]]:
     return lambda scale: [case for size in scale.sizes(*sizes) for case in of_size(size)]
 
@@ -179,21 +163,15 @@ def speed_up(found: Found, arm: str, over: str | None = None, stage: str = "") -
         return UNKNOWN
     mine, others = blocks_of(found, arm, stage), blocks_of(found, over, stage)
     ratio = ratio_interval(others, mine)
-    if ratio.known and any(suspicious(others / mine)):
-        ratios = others / mine
-        return Interval(ratio.value, float(ratios.min()), float(ratios.max()))
-    return ratio
-
-
-def noise(found: Found, stage: str = "") -> Interval:
-    """The ratio of the first arm to its repeat; `UNKNOWN` without one."""
-    first = next(iter(found.blocks_ms), "")
-    return speed_up(found, first + AGAIN, stage=stage)
+    if not (ratio.known and any(suspicious(others / mine))):
+        return ratio
+    return Interval(ratio.value, float((others / mine).min()), float((others / mine).max()))
 
 
 def faster(found: Found, arm: str, over: str | None = None, times: float = 1.0, stage: str = "") -> Answer:
     """Return whether an arm is at least this many times as fast as another: unclear where exact hashes differ."""
-    ratio, same = speed_up(found, arm, over, stage), noise(found, stage)
+    ratio = speed_up(found, arm, over, stage)
+    same = speed_up(found, next(iter(found.blocks_ms), "") + AGAIN, stage=stage)
     if not (ratio.known and found.one_hash):
         return "unclear"
     least = max(times, same.high) if times == 1 and same.known else times
@@ -213,8 +191,8 @@ def below(limit: float, found: Interval) -> Answer:
 
 def blocks_of(found: Found, arm: str, stage: str = "") -> Doubles:
     """float64[blocks]: milliseconds of a step, or of a stage; 0 where that did not run."""
-    of_arm = found.stages_ms[arm].get(stage, [0.0] * len(found.blocks_ms[arm])) if stage else found.blocks_ms[arm]
-    return np.asarray(of_arm, np.float64)
+    blocks = found.blocks_ms[arm]
+    return np.asarray(found.stages_ms[arm].get(stage, [0.0] * len(blocks)) if stage else blocks, np.float64)
 
 
 def pairs(found: Found, arm: str) -> float:
@@ -240,8 +218,7 @@ def claim_verdict(claim: Claim, findings: Sequence[CaseFinding]) -> str:
     if claim.by_size and since < len(answers):
         return FROM.format(findings[since].found.case)
     if "no" in answers and (answers[-1] == "no" or not claim.by_size):
-        held = answers.count("yes")
-        return NOT + f" (in {held} of {len(answers)} cases it does)" * bool(held)
+        return NOT + f" (in {answers.count('yes')} of {len(answers)} cases it does)" * ("yes" in answers)
     return UNCLEAR
 
 
@@ -252,8 +229,7 @@ def warnings(found: Found) -> Iterator[str]:
     if not found.one_hash:
         yield "THE CROWDS DIFFER: " + ", ".join(f"{name} {found.hashes[name][:8]}" for name in found.same
                                                 if name in found.hashes)
-    few = min(map(len, found.blocks_ms.values()), default=LEAST_BLOCKS)
-    if few < LEAST_BLOCKS:
+    if (few := min(map(len, found.blocks_ms.values()), default=LEAST_BLOCKS)) < LEAST_BLOCKS:
         yield f"only {few} blocks: too few for an interval"
     first = next(iter(found.blocks_ms), "")
     for arm in found.blocks_ms:
@@ -262,16 +238,14 @@ def warnings(found: Found) -> Iterator[str]:
             yield f"{arm}: {what}" + (f", beside {first}" if arm != first else THROTTLED * what.startswith("slower"))
     if found.load > BUSY * (cores := os.cpu_count() or 1):
         yield f"others kept {found.load:.1f} of {cores} cores busy"
-    for arm, why in found.left_out.items():
-        yield f"{arm}: left out: {why}"
+    yield from (f"{arm}: left out: {why}" for arm, why in found.left_out.items())
 
 
 def suspicious(values: Doubles) -> Iterator[str]:
     """A trend over the turns, or two modes, in float64[blocks]."""
     if len(values) < LEAST_BLOCKS:
         return
-    change = trend(values)
-    if change:
+    if change := trend(values):
         yield f"{'slower' if change > 0 else 'faster'} by {abs(change):.0%} from the first to the last turn"
     elif gap := two_modes(values):
         yield f"two modes, {gap:.0%} apart"
@@ -282,27 +256,22 @@ def trend(values: Doubles) -> float:
 
     The slope is the median of those of all pairs (Theil 1950, Sen 1968).
     """
-    count = len(values)
-    turns = np.arange(count)
     ranks = np.argsort(np.argsort(values, kind="stable"))
-    first, second = np.triu_indices(count, 1)
+    first, second = np.triu_indices(len(values), 1)
     slope = float(np.median((values[second] - values[first]) / (second - first)))
-    change = slope * (count - 1) / float(np.median(values))
-    correlated = abs(float(np.corrcoef(turns, ranks)[0, 1])) >= CORRELATED
+    change = slope * (len(values) - 1) / float(np.median(values))
+    correlated = abs(float(np.corrcoef(np.arange(len(values)), ranks)[0, 1])) >= CORRELATED
     return change if correlated and abs(change) >= MATTERS else 0.0
 
 
 def two_modes(values: Doubles) -> float:
     """How far apart two groups of values lie, of the median; 0 where there is one group, or they lie near each other."""
-    ordered = np.sort(values)
-    least = math.ceil(MODE * len(ordered))
+    ordered, least = np.sort(values), math.ceil(MODE * len(values))
     steps = np.diff(ordered)[least - 1:len(ordered) - least]
     if not len(steps):
         return 0.0
-    cut = least + int(np.argmax(steps))
-    low, high = ordered[:cut], ordered[cut:]
-    gap = float(high[0] - low[-1])
-    wide = max(float(np.ptp(low)), float(np.ptp(high)))
+    low, high = np.split(ordered, [least + int(np.argmax(steps))])
+    gap, wide = float(high[0] - low[-1]), max(float(np.ptp(low)), float(np.ptp(high)))
     return gap / float(np.median(ordered)) if gap > APART * wide / 2 and gap >= MATTERS * np.median(ordered) else 0.0
 
 
@@ -338,8 +307,7 @@ class CallArm:
     def run(self, steps: int) -> TimedBlock:
         times_ms = np.zeros(steps, np.float32)
         for step in range(steps):
-            given = self._before()
-            began = time.perf_counter()
+            given, began = self._before(), time.perf_counter()
             made = self._call(given)
             times_ms[step] = (time.perf_counter() - began) * 1e3
             self._digest.update(np.ascontiguousarray(self._after(made)).tobytes())
@@ -370,8 +338,7 @@ class CrowdArm:
         return block
 
     def result(self) -> str:
-        picture = self.variant.picture
-        return self.sim.state_hash() + (picture_hash(picture) if picture else "")
+        return self.sim.state_hash() + (picture_hash(self.variant.picture) if self.variant.picture else "")
 
     def figures(self) -> Figures:
         counters = {name: counted for name, counted in counters_of(self._counters).items() if counted}
@@ -386,8 +353,9 @@ def memory_order(crowd: CrowdArm) -> Figures:
 
 
 class TimedCase(NamedTuple):
-    """Interleaved arms, block by block; the first one is measured twice. `arms` make them, one after the other.
+    """A case that is timed, in about so many seconds: interleaved arms, block by block, the first one twice.
 
+    `arms` make them, one after the other.
     `same` are those that must have one hash: all if None. An arm that raises ValueError while it is made is left out. A case
     that needs more memory than there is is refused.
     """
@@ -407,8 +375,7 @@ class TimedCase(NamedTuple):
             raise ValueError(short)
         load_before = max(os.getloadavg()[0] - 1, 0.0) if hasattr(os, "getloadavg") else 0.0  # without this process
         first = next(iter(self.arms))
-        made: dict[str, Arm] = {}
-        left_out: dict[str, str] = {}
+        made, left_out = dict[str, Arm](), dict[str, str]()
         for name, make in {**self.arms, first + AGAIN: self.arms[first]}.items():
             yield Slice(f"{name}: getting ready", 0)
             try:
@@ -446,19 +413,19 @@ def explained(found: Found, made: Mapping[str, Arm]) -> dict[str, list[dict[str,
 
 
 class CountedCase(NamedTuple):
-    """What is counted, not timed: `counted` yields each arm with its figures."""
+    """A case that is counted, not timed: `counted` returns the figures of each arm."""
 
     name: str
     size: int
-    counted: Callable[[], Iterator[tuple[str, Figures]]]
+    counted: Callable[[], Generator[Slice, None, Mapping[str, Figures]]]
     seconds: float = 1.0
 
     def run(self, blocks: int) -> Generator[Slice, None, Found]:
-        figures: dict[str, Figures] = {}
-        for name, counted in self.counted():
-            figures[name] = counted
-            yield Slice(name, 0)
-        return Found(self.name, self.size, 1, 0, figures=figures)
+        return Found(self.name, self.size, 1, 0, figures=(yield from self.counted()))
+
+
+Case = TimedCase | CountedCase
+"""One size or setting in which a claim is tried. `run` raises ValueError with the reason if it cannot be done here."""
 
 
 # --- crowds ----------------------------------------------------------------------------------------------------------
@@ -473,14 +440,13 @@ def configured(name: str, agents: int, values: Values | None = None, **settings:
 
     `settings` are other keys, with `__` for a dot.
     """
-    plain = load_config(name, {path.replace("__", "."): value for path, value in settings.items()})
-    config = crowd_of(plain, agents)
+    config = crowd_of(load_config(name, {path.replace("__", "."): value for path, value in settings.items()}), agents)
     return config.model_copy(update={"optimizations": with_values(config.optimizations, values or {})})
 
 
 def crowds(name: str, agents: int, arms: Mapping[str, Values], picture: bool = False,
            measure: Callable[[CrowdArm], Figures] | None = None, **settings: object) -> dict[str, Callable[[], Arm]]:
-    def make(values: Values) -> Callable[[], Arm]:
-        return lambda: CrowdArm(configured(name, agents, values, **settings), picture, measure)
+    def make(values: Values) -> Arm:
+        return CrowdArm(configured(name, agents, values, **settings), picture, measure)
 
-    return {arm: make(values) for arm, values in arms.items()}
+    return {arm: partial(make, values) for arm, values in arms.items()}

@@ -5,13 +5,13 @@ Without matplotlib there are no plots and no page of HTML: text and JSON say the
 
 from __future__ import annotations
 
-import html
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,11 @@ from crowd_demo.extras.lab.claims.claim import Found, blocks_of, claim_verdict, 
 from crowd_demo.extras.lab.claims.results import ClaimFindings, LabRun, in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
 from crowd_demo.host.shell import FAILED, OK
-from crowd_demo.measure.experiment import figure_text, header, markdown_table
+from crowd_demo.measure.experiment import figure_text, machine, markdown_table, versions
 from crowd_demo.measure.statistics import factor, factors, median_interval, milliseconds
 from crowd_demo.registry.texts import reason
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+Figure = Any  # of matplotlib, which is optional
 PLOTS = "plots"
 ROW_INCHES, WIDTH_INCHES, DPI = 2.4, 9.0, 100
 ROOM = 1.6  # rows that a claim's own picture takes
@@ -47,18 +45,18 @@ Table = list[list[str]]  # the first row is the head
 
 def write(run: LabRun, folder: Path) -> list[Path]:
     """Write the report; return the files. Raises OSError."""
-    files = [folder / "report.md"]
-    write_file(files[0], markdown(run).encode())
+    files = {folder / "report.md": markdown(run).encode()}
     if find_spec("matplotlib"):
         plots = {each.claim.name: plot(each) for each in run.found if is_timed(each)}
+        pictures = {name: svg_of(figure) for name, figure in plots.items()}
         (folder / PLOTS).mkdir(parents=True, exist_ok=True)
         for name, figure in plots.items():
-            files += [folder / PLOTS / f"{name}.svg", folder / PLOTS / f"{name}.png"]
-            write_file(files[-2], svg_of(figure).encode())
-            write_file(files[-1], png_of(figure))
-        files.append(folder / "report.html")
-        write_file(files[-1], page(run, {name: svg_of(figure) for name, figure in plots.items()}).encode())
-    return files
+            files |= {folder / PLOTS / f"{name}.svg": pictures[name].encode(),
+                      folder / PLOTS / f"{name}.png": png_of(figure)}
+        files[folder / "report.html"] = page(run, pictures).encode()
+    for path, content in files.items():
+        write_file(path, content)
+    return list(files)
 
 
 # --- what both say ---------------------------------------------------------------------------------------------------
@@ -71,8 +69,7 @@ def verdict_table(run: LabRun) -> Table:
 
 def case_table(found: Found) -> Table:
     """A row an arm: time, how many times as fast, what was counted, and the hash."""
-    names, stages = figure_names(found), stage_names(found)
-    timed = bool(found.blocks_ms)
+    names, stages, timed = figure_names(found), stage_names(found), bool(found.blocks_ms)
     paired = timed and any(pairs(found, arm) for arm in found.arms)
     times = ["ms", "as fast", "95%", "ns", *["ns per pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
@@ -103,79 +100,86 @@ def stage_names(found: Found) -> list[str]:
 def figure_names(found: Found) -> list[str]:
     """The figures that a table shows: those in which the arms differ, or all if there is one arm."""
     names = dict.fromkeys(name for figures in found.figures.values() for name in figures)
-    def differs(name: str) -> bool:
-        return len({found.figures[arm].get(name) for arm in found.arms if arm in found.figures}) > 1 or len(found.arms) == 1
-    return [name for name in names if differs(name)][:SHOWN_FIGURES]
+    shown = [found.figures[arm] for arm in found.arms if arm in found.figures]
+    return [name for name in names
+            if len(found.arms) == 1 or len({each.get(name) for each in shown}) > 1][:SHOWN_FIGURES]
 
 
 def machine_lines(run: LabRun) -> list[str]:
-    head = header("lab")
-    machine, versions = head["machine"], head["versions"]
-    assert isinstance(machine, dict) and isinstance(versions, dict)
-    settings = ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)
-    return [f"{machine['cpu']}, {machine['cores']} cores, {machine['simd']}, {machine['os']}",
-            ", ".join(f"{name} {value}" for name, value in versions.items()), settings]
+    found = machine()
+    return [f"{found['cpu']}, {found['cores']} cores, {found['simd']}, {found['os']}",
+            ", ".join(f"{name} {value}" for name, value in versions().items()),
+            ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)]
 
 
 def is_timed(each: ClaimFindings) -> bool:
     return any(finding.found.blocks_ms for finding in each.findings)
 
 
-def notes(each: ClaimFindings) -> list[str]:
-    return [f"{case}: not tried here: {why}" for case, why in each.left_out.items()]
+def content(run: LabRun) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of the report, each with its kind (as `IN_TEXT` and `ON_PAGE`); of a plot the claim's name."""
+    yield "title", "Claims, put to the test"
+    yield from (("text", line) for line in machine_lines(run))
+    yield "verdicts", verdict_table(run)
+    yield "reading", HOW_TO_READ
+    for each in run.found:
+        yield "claim", each.claim
+        yield "verdict", claim_verdict(each.claim, each.findings)
+        for finding in each.findings:
+            yield "case", f"{finding.found.case}: {finding.answer}"
+            yield "table", case_table(finding.found)
+            yield from (("warning", warning) for warning in finding.warnings)
+        yield from (("text", f"{case}: not tried here: {why}") for case, why in each.left_out.items())
+        if is_timed(each):
+            yield "plot", each.claim.name
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
 
+IN_TEXT: Mapping[str, Callable[[Any], str]] = {
+    "title": "# {}".format, "text": str, "verdicts": markdown_table, "reading": str,
+    "claim": lambda claim: (f"## {claim.name}\n\n{claim.question}\n\n**Claim** ({claim.source}): {claim.claim}\n\n"
+                            f"**Decided by**: {claim.decided_by}"),
+    "verdict": "**Verdict**: {}".format, "case": "### {}".format, "table": markdown_table,
+    "warning": "- warning: {}".format, "plot": f"![every block]({PLOTS}/{{}}.png)".format}
+
+
 def markdown(run: LabRun) -> str:
-    lines = ["# Claims, put to the test", *machine_lines(run), markdown_table(verdict_table(run)), HOW_TO_READ]
-    for each in run.found:
-        claim = each.claim
-        lines += [f"## {claim.name}", claim.question, f"**Claim** ({claim.source}): {claim.claim}",
-                  f"**Decided by**: {claim.decided_by}", f"**Verdict**: {claim_verdict(claim, each.findings)}"]
-        for finding in each.findings:
-            lines += [f"### {finding.found.case}: {finding.answer}", markdown_table(case_table(finding.found)),
-                      *(f"- warning: {warning}" for warning in finding.warnings)]
-        lines += notes(each)
-        if is_timed(each) and find_spec("matplotlib"):
-            lines.append(f"![every block]({PLOTS}/{claim.name}.png)")
-    return "\n\n".join(lines) + "\n"
+    kinds = IN_TEXT.keys() - (set() if find_spec("matplotlib") else {"plot"})
+    return "\n\n".join(IN_TEXT[kind](part) for kind, part in content(run) if kind in kinds) + "\n"
 
 
 # --- page ------------------------------------------------------------------------------------------------------------
-
-def page(run: LabRun, plots: Mapping[str, str]) -> str:
-    head, *rows = verdict_table(run)
-    linked = [[f'<a href="#{row[0]}">{row[0]}</a>', *map(html.escape, row[1:3]), f"<b>{html.escape(row[3])}</b>"]
-              for row in rows]
-    body = ["<h1>Claims, put to the test</h1>", *(f"<p>{html.escape(line)}</p>" for line in machine_lines(run)),
-            as_html([head, *linked], "text"),
-            "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", html.escape(HOW_TO_READ)) + "</p>"]
-    for each in run.found:
-        body += section(each, plots.get(each.claim.name, ""))
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
-            f"<style>{STYLE}</style>{''.join(body)}</html>\n")
-
-
-def section(each: ClaimFindings, svg: str) -> Iterator[str]:
-    claim = each.claim
-    yield f'<h2 id="{claim.name}">{html.escape(claim.question)}</h2>'
-    yield f"<p><b>Claim</b> ({html.escape(claim.source)}): {html.escape(claim.claim)}</p>"
-    yield f"<p><b>Decided by</b>: {html.escape(claim.decided_by)}</p>"
-    yield f"<p><b>Verdict: {html.escape(claim_verdict(claim, each.findings))}</b></p>"
-    for finding in each.findings:
-        yield f"<h3>{html.escape(finding.found.case)}: {finding.answer}</h3>"
-        yield as_html([[html.escape(cell) for cell in row] for row in case_table(finding.found)])
-        yield from (f'<p class="warning">{html.escape(warning)}</p>' for warning in finding.warnings)
-    yield from (f"<p>{html.escape(note)}</p>" for note in notes(each))
-    yield svg
-
 
 def as_html(table: Table, kind: str = "numbers") -> str:
     head, *rows = table
     cells = "".join(f"<th>{cell}</th>" for cell in head)
     return f'<table class="{kind}"><tr>{cells}</tr>' + "".join(
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
+
+
+def linked(table: Table) -> str:
+    head, *rows = table
+    return as_html([head, *(
+        [f'<a href="#{name}">{name}</a>', escape(question), escape(claim), f"<b>{escape(verdict)}</b>"]
+        for name, question, claim, verdict in rows)], "text")
+
+
+ON_PAGE: Mapping[str, Callable[[Any], str]] = {
+    "title": lambda text: f"<h1>{escape(text)}</h1>", "text": lambda text: f"<p>{escape(text)}</p>", "verdicts": linked,
+    "reading": lambda text: "<p>" + re.sub(r"\*(.+?)\*", r"<i>\1</i>", escape(text)) + "</p>",
+    "claim": lambda claim: (f'<h2 id="{claim.name}">{escape(claim.question)}</h2>'
+                            f"<p><b>Claim</b> ({escape(claim.source)}): {escape(claim.claim)}</p>"
+                            f"<p><b>Decided by</b>: {escape(claim.decided_by)}</p>"),
+    "verdict": lambda text: f"<p><b>Verdict: {escape(text)}</b></p>", "case": lambda text: f"<h3>{escape(text)}</h3>",
+    "table": lambda table: as_html([[*map(escape, row)] for row in table]),
+    "warning": lambda text: f'<p class="warning">{escape(text)}</p>'}
+
+
+def page(run: LabRun, plots: Mapping[str, str]) -> str:
+    body = (plots[part] if kind == "plot" else ON_PAGE[kind](part) for kind, part in content(run))
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Claims, put to the test</title>'
+            f"<style>{STYLE}</style>{''.join(body)}</html>\n")
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------
@@ -200,8 +204,8 @@ def plot(each: ClaimFindings) -> Figure:
             spread.plot([number - 0.3, number + 0.3], [np.median(blocks)] * 2, color=colour, linewidth=2)
         turns.set_title(found.case, loc="left", fontsize="small")
         turns.set_ylabel("ms per step")
-        turns.set_yscale("log" if wide(found) else "linear")
-        many = len(found.blocks_ms) > len(COLOURS)
+        medians, many = list(map(np.median, found.blocks_ms.values())), len(found.blocks_ms) > len(COLOURS)
+        turns.set_yscale("log" if 0 < 5 * min(medians) < max(medians) else "linear")  # which shows all of them
         turns.legend(fontsize="xx-small" if many else "x-small", labelspacing=0.2 if many else None, frameon=False,
                      loc="center right", bbox_to_anchor=(-0.16, 0.5))
         spread.set_xticks([])
@@ -209,12 +213,6 @@ def plot(each: ClaimFindings) -> Figure:
             axes.spines[["top", "right"]].set_visible(False)
     rows[-1][0].set_xlabel("turn")
     return figure
-
-
-def wide(found: Found) -> bool:
-    """Return whether medians differ so much that only a logarithmic axis shows all of them."""
-    medians = [float(np.median(blocks)) for blocks in found.blocks_ms.values()]
-    return min(medians) > 0 and max(medians) > 5 * min(medians)
 
 
 def svg_of(figure: Figure) -> str:
@@ -234,15 +232,11 @@ def png_of(figure: Figure) -> bytes:
     return file.getvalue()
 
 
-def terminal(run: LabRun) -> str:
-    rows = [(each.claim.name, claim_verdict(each.claim, each.findings), each.claim.question) for each in run.found]
-    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
-    return "\n".join(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows)
-
-
 def conclude(run: LabRun, folder: Path) -> int:
     """Print the verdicts and write the report; return the exit code."""
-    print(terminal(run))
+    rows = [(each.claim.name, claim_verdict(each.claim, each.findings), each.claim.question) for each in run.found]
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    print(*(f"{name:{first}}  {found:{second}}  {question}" for name, found, question in rows), sep="\n")
     try:
         files = write(run, folder)
     except OSError as error:

@@ -156,17 +156,13 @@ class Results(NamedTuple):
 # --- written ---------------------------------------------------------------------------------------------------------
 
 def record_of(run: LabRun) -> dict[str, object]:
-    return {**header(KIND), **fingerprint(run.scale), "state": run.state, "complete": run.done,
-            "claims": {each.claim.name: claim_json(each) for each in run.found}}
-
-
-def claim_json(found: ClaimFindings) -> dict[str, object]:
-    claim = found.claim
-    return {"question": claim.question, "claim": claim.claim, "source": claim.source, "decided_by": claim.decided_by,
-            "verdict": claim_verdict(claim, found.findings), "left_out": found.left_out,
-            "cases": [{**finding.found._asdict(), "answer": finding.answer, "warnings": finding.warnings,
-                       "ratios": {arm: interval_json(ratio) for arm, ratio in finding.ratios.items()}}
-                      for finding in found.findings]}
+    return {**header(KIND), **fingerprint(run.scale), "state": run.state, "complete": run.done, "claims": {
+        claim.name: {"question": claim.question, "claim": claim.claim, "source": claim.source,
+                     "decided_by": claim.decided_by, "verdict": claim_verdict(claim, findings), "left_out": left_out,
+                     "cases": [{**finding.found._asdict(), "answer": finding.answer, "warnings": finding.warnings,
+                                "ratios": {arm: interval_json(ratio) for arm, ratio in finding.ratios.items()}}
+                               for finding in findings]}
+        for claim, findings, left_out in run.found}}
 
 
 def fingerprint(scale: LabScale) -> dict[str, object]:
@@ -199,35 +195,29 @@ def read(path: Path) -> Results:
     try:
         if content["kind"] != KIND or content["version"] != header(KIND)["version"]:
             raise ValueError(f"{path}: is not a results.json of a lab of this version")
-        found = {(name, case["case"]): _found(case) for name, claim in content["claims"].items() for case in claim["cases"]}
+        found = {(name, case["case"]): FOUND.validate_python({field: case[field] for field in Found._fields})
+                 for name, claim in content["claims"].items() for case in claim["cases"]}
         assert isinstance(content["machine"], dict) and sum(len(each.blocks_ms) for each in found.values()) <= MAX_ARMS
     except (KeyError, TypeError, AttributeError, AssertionError, ValidationError):
         raise ValueError(f"{path}: is not a results.json of a lab") from None
     return Results(content, found)
 
 
-def _found(case: Mapping[str, object]) -> Found:
-    return FOUND.validate_python({name: case[name] for name in Found._fields})
-
-
 def kept_of(results: Results, scale: LabScale) -> Kept | None:
     """What need not be measured again; None if it is of another machine, program or scale."""
     now = {**header(KIND), **fingerprint(scale)}
-    same = all(results.head.get(name) == value for name, value in now.items())
-    return results.found if same else None
+    return results.found if all(results.head.get(name) == value for name, value in now.items()) else None
 
 
 def begun(claims: Sequence[Claim], scale: LabScale, folder: Path) -> LabRun:
     """Go on where the folder has results of this machine, program and scale; others are set aside."""
     folder.mkdir(parents=True, exist_ok=True)
-    path, kept = folder / NAME, None
-    if path.exists():
-        kept = kept_of(read(path), scale)
-        if kept is None:
-            aside = free_name(folder, path.suffix, [path])
-            path.rename(aside)
-            print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
-    kept = kept or {}
+    path = folder / NAME
+    kept = kept_of(read(path), scale) if path.exists() else {}
+    if kept is None:
+        aside, kept = free_name(folder, path.suffix, [path]), {}
+        path.rename(aside)
+        print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
     shown = [claim for claim in experiments.CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
     return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_report(record_of(run), path))
 
@@ -237,38 +227,29 @@ def begun(claims: Sequence[Claim], scale: LabScale, folder: Path) -> LabRun:
 def compared(a: Results, b: Results) -> TextTable:
     """Every arm that both have: how many times as fast it is in `b`, with the interval, and whether the hashes agree."""
     rows = list[tuple[str, ...]]()
-    for key, ours in a.found.items():
-        theirs = b.found.get(key)
-        for arm in ours.arms if theirs else ():
-            if arm in ours.blocks_ms and theirs and arm in theirs.blocks_ms:
-                before, after = (np.asarray(each.blocks_ms[arm], np.float64) for each in (ours, theirs))
-                times = independent_ratio(before, after)
-                rows.append((" ".join((key[0], key[1], arm)), milliseconds(median_interval(before)),
-                             milliseconds(median_interval(after)), factor(times.value),
-                             factors(times), one_hash(ours, theirs, arm)))
+    for key in [key for key in a.found if key in b.found]:
+        both = a.found[key], b.found[key]
+        for arm in [arm for arm in both[0].arms if all(arm in each.blocks_ms for each in both)]:
+            before, after = (np.asarray(each.blocks_ms[arm], np.float64) for each in both)
+            times, hashes = independent_ratio(before, after), {each.hashes.get(arm) for each in both}
+            rows.append((" ".join((*key, arm)), milliseconds(median_interval(before)),
+                         milliseconds(median_interval(after)), factor(times.value), factors(times),
+                         "-" if None in hashes else "same" if len(hashes) == 1 else "DIFFERS"))
     return TextTable(("claim, case, arm", "A ms", "B ms", "B is faster by", "95%", "hash"), rows)
-
-
-def one_hash(ours: Found, theirs: Found, arm: str) -> str:
-    if arm not in ours.hashes or arm not in theirs.hashes:
-        return "-"
-    return "same" if ours.hashes[arm] == theirs.hashes[arm] else "DIFFERS"
 
 
 def merged(all_of_them: Sequence[Results]) -> TextTable:
     """Nanoseconds an agent and core, a column a machine; and how many candidates an agent really read, which is exact."""
     rows = dict.fromkeys((key, arm) for results in all_of_them for key, found in results.found.items() for arm in found.arms
                          if "candidates_per_agent" in found.figures.get(arm, {}) and arm in found.blocks_ms)
-    return TextTable(("claim, case, arm", "read", *(results.cpu for results in all_of_them)),
-                     [(" ".join((*key, arm)), _read(all_of_them, key, arm),
-                       *(f"{ns_per_agent(found, arm):,.1f}" if found and arm in found.blocks_ms else "-"
-                         for found in (results.found.get(key) for results in all_of_them))) for key, arm in rows])
-
-
-def _read(all_of_them: Sequence[Results], key: tuple[str, str], arm: str) -> str:
-    figures = [results.found[key].figures.get(arm, {}) for results in all_of_them if key in results.found]
-    numbers = {f"{each['candidates_per_agent']:.1f}" for each in figures if "candidates_per_agent" in each}
-    return " or ".join(sorted(numbers))
+    table = TextTable(("claim, case, arm", "read", *(results.cpu for results in all_of_them)), [])
+    for key, arm in rows:
+        every = [results.found.get(key) for results in all_of_them]
+        figures = [found.figures.get(arm, {}) for found in every if found]
+        read = {f"{each['candidates_per_agent']:.1f}" for each in figures if "candidates_per_agent" in each}
+        table.rows.append((" ".join((*key, arm)), " or ".join(sorted(read)), *(
+            f"{ns_per_agent(found, arm):,.1f}" if found and arm in found.blocks_ms else "-" for found in every)))
+    return table
 
 
 def ns_per_agent(found: Found, arm: str) -> float:

@@ -1,20 +1,22 @@
 """`crowd-demo validate`: people held against the literature.
 
     validation_experiment      scenes, readings with their expected ranges, a picture
-    corridors, rooms, streams  the experiments by subject
+    rooms, streams             the experiments by subject
     walkers                    models of this program and of JuPedSim walk a scene; PedPy
     validation                 runs all by all walkers, with all seeds, several scenes at a time; tables, JSON, the page
 
 `EXPERIMENTS` has all of them in the order of the page. A new one stands beside others of its subject.
 """
 
-from crowd_demo.extras.lab.validate.corridors import CORNER, CORRIDOR, HEAD_ON
 from crowd_demo.extras.lab.validate.rooms import (
     AGAINST,
     BOTTLENECK,
     CHOICE,
+    CORNER,
+    CORRIDOR,
     DOOR,
     EVACUATION,
+    HEAD_ON,
     QUEUES,
     WIDE_BOTTLENECK,
 )

@@ -65,8 +65,8 @@ def ring_with(corridor: Rectangle, ways: int, short_s: float, seconds: float) ->
 
 def speeds_along(run: WalkedScene, measures: Measures, last_s: float) -> tuple[Longs, Doubles]:
     """Return (id, speed to the right in m/s) of everybody in the last seconds of the run."""
-    end = run.walked.between(run.walked.end_s - last_s, run.walked.end_s)
-    ids, _, found = measures.speeds(end, SPEED_STEP, (1.0, 0.0))
+    walked = run.walked
+    ids, _, found = measures.speeds(walked.between(walked.end_s - last_s, walked.end_s), SPEED_STEP, (1.0, 0.0))
     return ids, found
 
 
@@ -101,8 +101,8 @@ FREE_SPEED, STANDING, TIME_GAP = 1.24, 0.36, 1.06  # m/s; metres; s
 
 
 def single_file(density: float, short: bool) -> WalkScene:
-    group = WalkGroup(round(density * LANE.width), LANE, 0, FREE_SPEED)
-    return ring(LANE, (group,), 20 if short else 40)._replace(tile=LANE.height)
+    return ring(LANE, (WalkGroup(round(density * LANE.width), LANE, 0, FREE_SPEED),), 20 if short else 40)._replace(
+        tile=LANE.height)
 
 
 def expected_speed(density: ArrayLike) -> Doubles:
@@ -218,12 +218,8 @@ def busy(run: WalkedScene, measures: Measures) -> tuple[float, float]:
     frames = np.flatnonzero(smooth >= smooth.max() / 2) + run.walked.frame[0]
     ids, at, speeds = measures.speeds(run.walked, SPEED_STEP, None)
     inside = run.walked.chosen(SQUARE.holds(run.walked.x, run.walked.y))
-    wanted = np.isin(_keys(ids, at), _keys(inside.id, inside.frame)) & np.isin(at, frames)
+    wanted = np.isin(ids * 1_000_000 + at, inside.id * 1_000_000 + inside.frame) & np.isin(at, frames)
     return float(found[frames - run.walked.frame[0]].mean()), float(speeds[wanted].mean())
-
-
-def _keys(ids: Longs, frames: Longs) -> Longs:
-    return ids * 1_000_000 + frames
 
 
 def read_crossing(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -237,7 +233,7 @@ def read_crossing(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
 
 def across(run: WalkedScene, measures: Measures) -> float:
     """Return how many have passed the crossing and go on as they want."""
-    first, found = 0, 0
+    first = found = 0
     for group in run.scene.groups:
         people, _ = measures.crossings(run.walked, BEYOND[run.scene.exits[group.exit].towards])
         found += int(np.sum((people >= first) & (people < first + group.people)))
@@ -289,11 +285,8 @@ def spread(degrees: float, short: bool) -> WalkScene:
 
 def order_in_the_middle(run: WalkedScene, measures: Measures) -> float:
     """Return the mean order of the lanes while the two crowds are in each other."""
-    half, found = run.scene.people // 2, []
-    for _, rows in run.walked.between(*LOOK_S).frames():
-        inside = rows.chosen(LOOKED_AT.holds(rows.x, rows.y))
-        found.append(lane_order(inside.y, inside.id < half, HALF_LANE))
-    return float(np.mean(found))
+    looked = [rows.chosen(LOOKED_AT.holds(rows.x, rows.y)) for _, rows in run.walked.between(*LOOK_S).frames()]
+    return float(np.mean([lane_order(rows.y, rows.id < run.scene.people // 2, HALF_LANE) for rows in looked]))
 
 
 def read_spread(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -341,8 +334,7 @@ def four_ways(density: float, short: bool) -> WalkScene:
     starts = (Rectangle(-far, 0, -near, WIDTH), Rectangle(WIDTH + near, 0, WIDTH + far, WIDTH),
               Rectangle(0, WIDTH + near, WIDTH, WIDTH + far), Rectangle(0, -far, WIDTH, -near))
     groups = tuple(WalkGroup(round(start.size * density), start, number) for number, start in enumerate(starts))
-    exits = right_of(across), left_of(across), above(upwards), below(upwards)
-    return WalkScene((across, upwards), exits, groups, 90)
+    return WalkScene((across, upwards), (right_of(across), left_of(across), above(upwards), below(upwards)), groups, 90)
 
 
 FOUR_WAYS = ValidationExperiment(

@@ -68,8 +68,6 @@ class ExperimentResult:
 
 
 Walks = dict[float, tuple[WalkScene, Walk]]  # by what the scenes differ in
-
-
 Turn = tuple[ValidationExperiment, SceneWalker, str, list[Walks]]  # who walks, why not, and for each seed its walks
 
 
@@ -87,8 +85,7 @@ class Validation:
 
     def run(self) -> Generator[Slice, None, None]:
         for model in self.models:
-            for line in self._compile_for(options_of(model)):
-                yield Slice(line, 0)
+            yield from (Slice(line, 0) for line in self._compile_for(options_of(model)))
         with walks_in(self.processes) as begin:
             turns = deque(self._turn(experiment, walker, begin)
                           for experiment in self.experiments for walker in self.walkers)
@@ -103,24 +100,23 @@ class Validation:
     def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> Turn:
         scenes = experiment.scenes(self.short)
         why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
-        wanted = self.seeds if walker in self.models else self.seeds[:1]
-        seeds = [] if why_not else [{key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()}
-                                    for seed in wanted]
-        return experiment, walker, why_not, seeds
+        seeds = [] if why_not else self.seeds if walker in self.models else self.seeds[:1]
+        return experiment, walker, why_not, [
+            {key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()} for seed in seeds]
 
     def _walked(self, result: ExperimentResult, turn: Turn, done: float, share: float) -> Iterator[Slice]:
         """Let one model walk the scenes of an experiment, and read the numbers from that."""
-        experiment, walker, why_not, seeds = turn
+        (experiment, walker, why_not, seeds), by_seed = turn, list[list[Reading]]()
         name = walker.name
         if why_not:
             result.left_out[name] = why_not
-            return
-        by_seed: list[list[Reading]] = []
-        part = share / len(seeds)
         try:
             for index, walks in enumerate(seeds):
-                title = f"{experiment.title}, {name}, seed {self.seeds[index]}"
-                runs = yield from _runs(walks, title, done + index * part, part)
+                runs, title = dict[float, WalkedScene](), f"{experiment.title}, {name}, seed {self.seeds[index]}"
+                for place, (key, (scene, walk)) in enumerate(walks.items(), index * len(walks)):
+                    part = share / len(walks) / len(seeds)
+                    walked = yield from with_progress(walk, f"{title}, {key:g}", done + place * part, part)
+                    runs[key] = WalkedScene(scene, walked)
                 by_seed.append(list(experiment.read(runs, OWN)))
                 result.readings[name] = [SeededReading(each) for each in zip(*by_seed, strict=True)]
                 if index == 0:
@@ -140,15 +136,6 @@ class Validation:
     def failed(self) -> list[SeededReading]:
         return [reading for result in self.results for model in self.models
                 for reading in result.readings.get(model.name, ()) if not reading.passes]
-
-
-def _runs(walks: Walks, title: str, done: float, share: float) -> Generator[Slice, None, WalkedScenes]:
-    runs: dict[float, WalkedScene] = {}
-    part = share / len(walks)
-    for index, (key, (scene, walk)) in enumerate(walks.items()):
-        walked = yield from with_progress(walk, f"{title}, {key:g}", done + index * part, part)
-        runs[key] = WalkedScene(scene, walked)
-    return runs
 
 
 def options_of(model: CrowdWalk) -> Optimizations:
@@ -199,7 +186,6 @@ def _walked(walker: SceneWalker, scene: WalkScene, seed: int) -> Trajectories:
 
 # --- tables, JSON, and docs/validation.md with its pictures ----------------------------------------------------------
 
-PASSED, FAILED = "passed", "failed"
 PAGE, NUMBERS, PICTURES = "validation.md", "validation.txt", "pictures/validation"
 SIZE_INCHES, DPI = (7.0, 3.6), 90  # of a picture
 HEAD = """\
@@ -235,7 +221,7 @@ class ReadingRow(NamedTuple):
 
     def cell(self, walker: str) -> str:
         """A walker's number and verdict, a dash if there is none."""
-        return f"{self.found[walker]} {passed_or_failed(self.found[walker])}" if walker in self.found else "-"
+        return f"{self.found[walker]} {self.found[walker].verdict}" if walker in self.found else "-"
 
     def page_cell(self, walker: str) -> str:
         """The same for the page, where failures are bold."""
@@ -247,7 +233,7 @@ class ReadingRow(NamedTuple):
         return {"what": self.what, "unit": expected.unit, "low": finite(float(expected.low)),
                 "high": finite(float(expected.high)),
                 "found": {name: {"value": finite(each.median), "by_seed": [finite(value) for value in each.values],
-                                 "verdict": passed_or_failed(each)} for name, each in self.found.items()},
+                                 "verdict": each.verdict} for name, each in self.found.items()},
                 "by_pedpy": None if self.by_pedpy is None else finite(float(self.by_pedpy))}
 
 
@@ -260,10 +246,6 @@ def rows(result: ExperimentResult) -> Iterator[ReadingRow]:
         yield ReadingRow(what, f"{expected.expected} {expected.unit}".rstrip(), found, pedpy)
 
 
-def passed_or_failed(reading: SeededReading) -> str:
-    return PASSED if reading.passes else FAILED
-
-
 def as_data(validation: Validation) -> list[dict[str, object]]:
     return [{"name": result.experiment.name, "role": result.experiment.role,
              "source": result.experiment.source, "errors": result.errors,
@@ -273,8 +255,8 @@ def as_data(validation: Validation) -> list[dict[str, object]]:
 
 def terminal(validation: Validation) -> str:
     """Return a table of all numbers for each experiment, and under it what could not be computed."""
-    names = [walker.name for walker in validation.walkers]
-    return "\n\n".join("\n".join(_lines(result, names)) for result in validation.results)
+    return "\n\n".join("\n".join(_lines(result, [walker.name for walker in validation.walkers]))
+                       for result in validation.results)
 
 
 def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
@@ -283,10 +265,8 @@ def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
                  for row in rows(result)]:
         table = [["", "expected", *walkers, "PedPy"], *cells]
         yield aligned(table if result.by_pedpy else [line[:-1] for line in table])
-    for name, why in result.errors.items():
-        yield f"{name}: could not be computed: {why}"
-    for name, why in result.left_out.items():
-        yield f"{name}: left out: {why}"
+    yield from (f"{name}: could not be computed: {why}" for name, why in result.errors.items())
+    yield from (f"{name}: left out: {why}" for name, why in result.left_out.items())
 
 
 # --- the page --------------------------------------------------------------------------------------------------------

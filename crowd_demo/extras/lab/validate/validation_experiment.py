@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,11 +21,7 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.extras.trajectories import Rectangle, Trajectories, crossings, density, speeds
 from crowd_demo.sim.fundamental_diagram import Line
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Axes
-else:
-    Axes = object  # matplotlib is optional
-
+Axes = Any  # of matplotlib, which is optional
 FITTED, HELD_OUT, NEW = "fitted", "held out", "new, held out"  # roles: whether numbers of slow_down were fitted to it
 SPEED_STEP = 5  # frames: speeds are those of a second
 
@@ -87,21 +83,26 @@ class SeededReading(NamedTuple):
         return [float(reading.value) for reading in self.readings]
 
     @property
+    def ordered(self) -> list[float]:
+        return sorted(self.values, key=lambda value: (math.isnan(value), value))
+
+    @property
     def median(self) -> float:
         """The lower one of two."""
-        return self._sorted()[(len(self.readings) - 1) // 2]
+        return self.ordered[(len(self.readings) - 1) // 2]
 
     @property
     def passes(self) -> bool:
         return all(reading.passes for reading in self.readings)
 
+    @property
+    def verdict(self) -> str:
+        return "passed" if self.passes else "failed"
+
     def __str__(self) -> str:
         """The median, and the least and the most where they differ: `1.12 (1.08 to 1.15)`."""
-        least, *_, most = map(number, [*self._sorted()[:1], *self._sorted()])
+        least, most = number(self.ordered[0]), number(self.ordered[-1])
         return number(self.median) + (f" ({least} to {most})" if least != most else "")
-
-    def _sorted(self) -> list[float]:
-        return sorted(self.values, key=lambda value: (math.isnan(value), value))
 
 
 @dataclass(frozen=True)
@@ -245,8 +246,9 @@ class PlacedPeople(NamedTuple):
 
 
 def placed(scene: WalkScene, seed: int = 1) -> PlacedPeople:
-    rng = np.random.default_rng(seed)
-    starts = [start for group in scene.groups for start in _starts(group, rng)]
+    rng, starts = np.random.default_rng(seed), list[Point]()
+    for group in scene.groups:
+        starts += group.places or _starts(group, rng)
     number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])
     drawn = np.clip(rng.normal(MEAN_SPEED, SPEED_SPREAD, len(starts)), MEAN_SPEED / 3, MEAN_SPEED * 5 / 3)
     given = np.array([np.nan if group.speed is None else group.speed for group in scene.groups])[number]
@@ -255,23 +257,17 @@ def placed(scene: WalkScene, seed: int = 1) -> PlacedPeople:
     return PlacedPeople(x, y, np.where(np.isnan(given), drawn, given), number, goal_x, goal_y)
 
 
-def _starts(group: WalkGroup, rng: np.random.Generator) -> list[tuple[float, float]]:
-    if group.places:
-        return list(group.places)
-    spots = _lattice(group.start, group.people)
-    most = JITTER * math.sqrt(group.start.size / group.people)
-    chosen = spots[rng.permutation(len(spots))[:group.people]] + rng.uniform(-most, most, (group.people, 2))
-    return [(float(x), float(y)) for x, y in chosen]
-
-
-def _lattice(area: Rectangle, people: int) -> Doubles:
-    """Return at least so many positions in rows and columns, as far apart as that allows, float64[n, 2]."""
+def _starts(group: WalkGroup, rng: np.random.Generator) -> list[Point]:
+    """Return positions near those of rows and columns that are as far apart as the area allows."""
+    area, people = group.start, group.people
     width, height = max(area.width - 2 * FROM_WALLS, 0.0), max(area.height - 2 * FROM_WALLS, 0.0)
     shape = min(((columns, -(-people // columns)) for columns in range(1, people + 1)),
                 key=lambda shape: abs(width / max(shape[0] - 1, 0.5) - height / max(shape[1] - 1, 0.5)))
     x, y = (low + FROM_WALLS + (np.arange(count) + 0.5) * side / count
             for low, side, count in ((area.left, width, shape[0]), (area.top, height, shape[1])))
-    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    spots, most = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2), JITTER * math.sqrt(area.size / people)
+    chosen = spots[rng.permutation(len(spots))[:people]] + rng.uniform(-most, most, (people, 2))
+    return [(float(x), float(y)) for x, y in chosen]
 
 
 # --- as a map of tiles -----------------------------------------------------------------------------------------------

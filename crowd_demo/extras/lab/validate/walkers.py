@@ -58,11 +58,12 @@ class CrowdWalk(NamedTuple):
         scene_map = SceneMap(scene)
         sim = simulation(scene_map, self.techniques, self.settings, seed)
         put_people(sim, placed(scene, seed), scene_map)
-        ends = ClosedRing(sim, scene_map) if scene.ring else OpenEnds(sim, scene_map)
+        ring = ClosedRing(sim, scene_map) if scene.ring else None
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
-        while ends.look(recorder) and recorder.frames <= frames:
+        while (ring.look(recorder) if ring else leave(sim, scene_map, recorder)) and recorder.frames <= frames:
             for _ in range(round(1 / sim.dt / FPS)):
-                ends.before_step()
+                if ring:
+                    ring.before_step()
                 sim.step()
             yield recorder.frames / frames
         return recorder.trajectories()
@@ -98,26 +99,15 @@ def put_people(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> No
 
 # --- how people leave: through the exits, or never, because the corridor is closed to a ring -------------------------
 
-class OpenEnds:
-    """Whoever is on an exit is taken out."""
-
-    def __init__(self, sim: Simulation, scene_map: SceneMap) -> None:
-        self.sim, self.map = sim, scene_map
-
-    def before_step(self) -> None:
-        """Do nothing."""
-
-    def look(self, recorder: TrajectoryRecorder) -> bool:
-        """Record where everybody is, and take out who has arrived; return whether anybody is left."""
-        c = self.sim.agents.by_id()
-        x, y = self.map.metres(c.x, c.y)
-        recorder.add(c.id, x, y)
-        out = np.zeros(len(x), bool)
-        for each in self.map.scene.exits:
-            out |= each.area.holds(x, y)
-        if out.any():
-            self.sim.agents.remove(c.id[out])
-        return self.sim.agents.count > 0
+def leave(sim: Simulation, scene_map: SceneMap, recorder: TrajectoryRecorder) -> bool:
+    """Record where everybody is, and take out who is on an exit; return whether anybody is left."""
+    c = sim.agents.by_id()
+    x, y = scene_map.metres(c.x, c.y)
+    recorder.add(c.id, x, y)
+    out = np.any([each.area.holds(x, y) for each in scene_map.scene.exits], axis=0)
+    if out.any():
+        sim.agents.remove(c.id[out])
+    return sim.agents.count > 0
 
 
 class ClosedRing:
@@ -139,8 +129,7 @@ class ClosedRing:
     def before_step(self) -> None:
         """Bring everybody back between the ends, and make the copies anew."""
         agents = self.sim.agents
-        rows = agents.front[:, :agents.count]
-        rows = rows[:, views(PeopleColumns, rows).id < self.people]
+        rows = agents.front[:, :agents.count][:, agents.columns.id[:agents.count] < self.people]
         c = views(PeopleColumns, rows)
         beyond = (c.x >= self.right).astype(np.int64) - (c.x < self.left)
         self.laps[c.id] += beyond
@@ -151,7 +140,7 @@ class ClosedRing:
         agents.restore(np.concatenate([rows, first, last], axis=1), np.zeros(3 * self.people, np.int32))
 
     def look(self, recorder: TrajectoryRecorder) -> bool:
-        """Record where everybody but the copies is, as if the corridor went on for ever."""
+        """Record where everybody but the copies is, as if the corridor went on for ever; return that they stay."""
         c = self.sim.agents.by_id()
         x, y = self.map.metres(c.x[:self.people], c.y[:self.people])
         recorder.add(c.id[:self.people], x + self.laps * self.metres, y)
@@ -192,10 +181,10 @@ class JuPedSimWalk(NamedTuple):
         exits = [sim.add_exit_stage(box(each.area)) for each in scene.exits]
         journeys = [sim.add_journey(jupedsim.JourneyDescription([stage])) for stage in exits]
         people, numbers = placed(scene, seed), {}
-        for person, (x, y, speed, group) in enumerate(zip(people.x, people.y, people.speed, people.group, strict=True)):
+        for person, (x, y, speed, group) in enumerate(zip(*(column.tolist() for column in people[:4]), strict=True)):
             number = scene.groups[group].exit
-            numbers[sim.add_agent(agent(position=(float(x), float(y)), desired_speed=float(speed),
-                                        journey_id=journeys[number], stage_id=exits[number]))] = person
+            numbers[sim.add_agent(agent(position=(x, y), desired_speed=speed, journey_id=journeys[number],
+                                        stage_id=exits[number]))] = person
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
         left = 0  # the frame in which somebody did
         while sim.agent_count() and recorder.frames <= min(frames, left + STUCK_S * FPS):
@@ -239,12 +228,11 @@ def pedpy_measures() -> Measures | None:
         return None
 
     def table(of: Trajectories) -> pedpy.TrajectoryData:
-        frame = pandas.DataFrame({"id": of.id, "frame": of.frame, "x": of.x, "y": of.y})
-        return pedpy.TrajectoryData(frame, frame_rate=of.fps)
+        return pedpy.TrajectoryData(pandas.DataFrame({"id": of.id, "frame": of.frame, "x": of.x, "y": of.y}), of.fps)
 
     def crossings(of: Trajectories, line: Line) -> tuple[Longs, Doubles]:
-        border = pedpy.MeasurementLine([(line.x, line.y), (line.to_x, line.to_y)])
-        _, found = pedpy.compute_n_t(traj_data=table(of), measurement_line=border)
+        _, found = pedpy.compute_n_t(traj_data=table(of), measurement_line=pedpy.MeasurementLine(
+            [(line.x, line.y), (line.to_x, line.to_y)]))
         order = np.lexsort((found.id, found.frame))
         return found.id.to_numpy(np.int64)[order], found.frame.to_numpy(float)[order] / of.fps
 
@@ -257,7 +245,7 @@ def pedpy_measures() -> Measures | None:
 
     def density(of: Trajectories, area: Rectangle) -> Doubles:
         corners = [(area.left, area.top), (area.right, area.top), (area.right, area.bottom), (area.left, area.bottom)]
-        found = pedpy.compute_classic_density(traj_data=table(of), measurement_area=pedpy.MeasurementArea(corners))
-        return found.density.to_numpy(float)
+        return pedpy.compute_classic_density(traj_data=table(of), measurement_area=pedpy.MeasurementArea(
+            corners)).density.to_numpy(float)
 
     return Measures(crossings, speeds, density)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.cli import main
-from crowd_demo.extras.commands.lab import progress_line
+from crowd_demo.extras.commands.measuring import progress_line
 from crowd_demo.extras.lab.claims import report, results
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,
@@ -244,7 +244,11 @@ def test_what_is_redirected_has_no_control_characters(
 @pytest.mark.quick
 def test_the_report_says_what_was_found(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    counted = toy("counted")._replace(cases=lambda scale: [CountedCase("bytes", 1, lambda: iter([("a", {"bytes": 7.0})]))])
+    def figures() -> Generator[Slice, None, dict[str, dict[str, float]]]:
+        yield Slice("a", 0)
+        return {"a": {"bytes": 7.0}}
+
+    counted = toy("counted")._replace(cases=lambda scale: [CountedCase("bytes", 1, figures)])
     run = run_to_end(LabRun([toy(), counted], QUICK, {"toy", "counted"}))
     files = report.write(run, tmp_path)
     assert {path.name for path in files} == {"report.md", "report.html", "toy.svg", "toy.png"}

@@ -38,6 +38,7 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
 )
 from crowd_demo.extras.lab.validate.walkers import CrowdWalk, JuPedSimWalk
 from crowd_demo.extras.trajectories import Trajectories, TrajectoryRecorder
+from crowd_demo.measure.experiment import result_of
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
 ROOT = Path(__file__).parents[4]
@@ -101,8 +102,7 @@ def test_the_first_table_counts_what_is_held_of_what_a_walker_can_walk() -> None
     first = replace(EXPERIMENTS["rimea-1"], read=read(Reading("one", 2.5, 1, 2.8), Reading("two", 2.5, 1, 2)))
     other = replace(first, name="other", role=FITTED, read=read(Reading("three", 1, 1, 2)))
     validation = Validation([first, other], [walker("straight"), walker("snake")], True, no_compiling, None)
-    for _ in validation.run():
-        pass
+    result_of(validation.run())
     table = page(validation).splitlines()
     first_row = table.index("| numbers that hold | straight | snake |") + 2
     assert table[first_row:first_row + 5] == [
@@ -202,7 +202,7 @@ def test_strict_fails_for_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
     impossible = EXPERIMENTS["rimea-1"].__class__(**{**vars(EXPERIMENTS["rimea-1"]), "read": lambda runs, measures: [
         Reading("nothing", 1, 2, 3)]})
-    monkeypatch.setattr("crowd_demo.extras.commands.lab.experiment_of", lambda tell, args: too_slow(impossible))
+    monkeypatch.setattr("crowd_demo.extras.commands.measuring.experiment_of", lambda tell, args, chosen: too_slow(impossible))
     assert [main(["validate", "--short", "rimea-1"]), main(["validate", "--short", "--strict", "rimea-1"])] == [0, 1]
 
 
@@ -232,7 +232,6 @@ def test_processes_give_the_same_numbers(nothing_left: None) -> None:
 def test_what_breaks_in_a_process_is_said(nothing_left: None) -> None:
     nobody = JuPedSimWalk("nobody", "", "NoSuchModel")
     validation = Validation([EXPERIMENTS["rimea-1"]], [nobody, ANTICIPATE], True, no_compiling, None, 1, 2)
-    for _ in validation.run():
-        pass
+    result_of(validation.run())
     (result,) = validation.results
     assert "Error" in result.errors["nobody"] and result.readings["anticipate"][0].passes

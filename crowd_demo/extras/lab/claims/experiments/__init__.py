@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crowd_demo.extras.lab.claims.claim import Claim
-from crowd_demo.extras.lab.claims.experiments import against_c, growth, memory, peers, pictures, techniques
+from crowd_demo.extras.lab.claims.experiments import against_c, memory, peers, pictures, techniques
 
 CLAIMS: dict[str, Claim] = {claim.name: claim for claim in (
-    growth.LADDER, techniques.SORT_INTERVAL, techniques.CURVES, memory.SORTED_MEMORY, memory.REMOVAL, memory.SPARSE_MEMORY,
+    techniques.LADDER, techniques.SORT_INTERVAL, techniques.CURVES, memory.SORTED_MEMORY, memory.REMOVAL, memory.SPARSE_MEMORY,
     techniques.STRUCTURES, techniques.STAGGER, pictures.DEPTH, pictures.CULLING, pictures.BLITTERS, techniques.LIMITS,
-    techniques.CONTACT, memory.LAYOUT, growth.SCALING, techniques.DENSITY, peers.PEERS, against_c.CLAIM)}
+    techniques.CONTACT, memory.LAYOUT, techniques.SCALING, techniques.DENSITY, peers.PEERS, against_c.CLAIM)}

@@ -20,14 +20,14 @@ saw allocated, arrays and the objects around them. Sparse is smaller below U = 1
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.extras.lab.claims.claim import (
     COMPACTING,
@@ -50,6 +50,7 @@ from crowd_demo.extras.lab.claims.claim import (
     is_true,
     memory_order,
 )
+from crowd_demo.measure.experiment import Slice
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.store.sparse_set import SparseSet
 from crowd_demo.sim.store.state import MovingColumns, dtypes_of
@@ -82,10 +83,10 @@ def printed(agents: int) -> dict[str, Callable[[], Arm]]:
     x, y = np.random.default_rng(0).uniform(0, SIDE, (2, agents)).astype(np.float32)
     order = np.argsort((x // CELL).astype(np.int32) * 65_536 + (y // CELL).astype(np.int32), kind="stable")
 
-    def arm(x: Floats, y: Floats) -> Callable[[], Arm]:
-        return lambda: CallArm(lambda _: scan(x, y), figures={"agents": agents, "pairs_found": int(scan(x, y).sum())})
+    def arm(x: Floats, y: Floats) -> Arm:
+        return CallArm(lambda _: scan(x, y), figures={"agents": agents, "pairs_found": int(scan(x, y).sum())})
 
-    return {UNSORTED: arm(x, y), SORTED: arm(x[order], y[order])}
+    return {UNSORTED: partial(arm, x, y), SORTED: partial(arm, x[order], y[order])}
 
 
 def sorted_cases(scale: LabScale) -> Sequence[Case]:
@@ -163,23 +164,16 @@ def numpy_delete(store: Store, ids: Ints) -> Store:
     return Store(rows, store.slot, np.array([rows.shape[1]], np.int32))
 
 
-def ids_to_remove(entities: int, order: str) -> Ints:
-    count = min(REMOVED, entities // 2)
-    if order == "random":
-        return np.random.default_rng(0).permutation(entities)[:count].astype(np.int32)
-    first = np.arange(count, dtype=np.int32)
-    return first if order == "forward" else entities - 1 - first
-
-
 def who_is_left(store: Store) -> Ints:
     """Sorted ids, and with each its last column: the same for every way to remove."""
-    count = int(store.size[0])
-    order = np.argsort(store.rows[0, :count])
-    return store.rows[[0, COLUMNS]][:, :count][:, order]
+    rows = store.rows[[0, COLUMNS], :store.size[0]]
+    return rows[:, np.argsort(rows[0])]
 
 
 def removal_arms(entities: int, order: str) -> dict[str, Callable[[], Arm]]:
-    ids, every = ids_to_remove(entities, order), np.arange(entities, dtype=np.int32)
+    every = np.arange(entities, dtype=np.int32)
+    ids = (np.random.default_rng(0).permutation(every) if order == "random" else every if order == "forward"
+           else every[::-1])[:min(REMOVED, entities // 2)].copy()
     full = Store(np.tile(every, (1 + COLUMNS, 1)), every, np.array([entities], np.int32))
 
     def copied() -> Store:
@@ -231,11 +225,6 @@ def _accumulate(dx: Float, dy: Float, vx: Float, vy: Float, sums: Sum) -> Sum:
             to_vx + near * np.int32(vx * np.float32(256)), to_vy + near * np.int32(vy * np.float32(256)))
 
 
-@device
-def _store(out: Sums, agent: int, sums: Sum) -> None:
-    out.size[agent], out.x[agent], out.y[agent], out.vx[agent], out.vy[agent] = sums
-
-
 @kernel
 def sum_columns(worker: int, workers: int, x: Floats, y: Floats, vx: Floats, vy: Floats, order: Ints, out: Sums) -> None:
     agents = out.size.shape[0]
@@ -245,7 +234,7 @@ def sum_columns(worker: int, workers: int, x: Floats, y: Floats, vx: Floats, vy:
         for k in range(np.uintp(agent), np.uintp(agent + CANDIDATES)):
             other = np.uintp(order[k])
             sums = _accumulate(x[other] - x[me], y[other] - y[me], vx[other], vy[other], sums)
-        _store(out, agent, sums)
+        out.size[agent], out.x[agent], out.y[agent], out.vx[agent], out.vy[agent] = sums
 
 
 @kernel
@@ -257,37 +246,30 @@ def sum_records(worker: int, workers: int, records: Records, order: Ints, out: S
         for k in range(np.uintp(agent), np.uintp(agent + CANDIDATES)):
             other = records[np.uintp(order[k])]
             sums = _accumulate(other.x - me.x, other.y - me.y, other.vx, other.vy, sums)
-        _store(out, agent, sums)
+        out.size[agent], out.x[agent], out.y[agent], out.vx[agent], out.vy[agent] = sums
 
 
-def sums_of(agents: int) -> Sums:
-    return Sums(*(np.zeros(agents, np.int32) for _ in Sums._fields))
-
-
-def layouts(agents: int, scattered: bool, workers: int) -> dict[str, Launch]:
-    """One call for each layout, over the same agents; its last argument are the sums that it writes."""
-    rng = np.random.default_rng(1)
-    size = agents + CANDIDATES
-    order = np.arange(size, dtype=np.int32)
-    if scattered:
-        rng.shuffle(order)
-    x, y, vx, vy = (rng.uniform(0, 60, size).astype(np.float32) for _ in range(4))
-    launches = {"columns": launch(sum_columns, workers, x, y, vx, vy, order, sums_of(agents))}
-    for kind in (MovingColumns, PeopleColumns):
-        records = np.zeros(size, list(dtypes_of(kind).items()))
-        records["x"], records["y"], records["vx"], records["vy"] = x, y, vx, vy
-        launches[f"records of {records.itemsize} bytes"] = launch(sum_records, workers, records, order, sums_of(agents))
-    return launches
-
-
-LAYOUTS = "columns", "records of 32 bytes", "records of 68 bytes"
+LAYOUTS = {"columns": None, "records of 32 bytes": MovingColumns, "records of 68 bytes": PeopleColumns}
 LAYOUT_BYTES = 200  # an agent and layout
 
 
-def layout_arm(agents: int, scattered: bool, name: str) -> Arm:
-    """Columns, or records of a bird or of a person; arrays are made when the case begins."""
-    launch = layouts(agents, scattered, 1)[name]
-    return CallArm(lambda _: launch.run(), after=lambda _: np.array(launch.args[-1]),
+def layout(agents: int, scattered: bool, kind: type[tuple[object, ...]] | None, workers: int = 1) -> Launch:
+    """Columns, or records of a bird or of a person, over the same agents; the last argument are the sums."""
+    rng, order = np.random.default_rng(1), np.arange(agents + CANDIDATES, dtype=np.int32)
+    if scattered:
+        rng.shuffle(order)
+    x, y, vx, vy = (rng.uniform(0, 60, len(order)).astype(np.float32) for _ in range(4))
+    sums = Sums(*(np.zeros(agents, np.int32) for _ in Sums._fields))
+    if not kind:
+        return launch(sum_columns, workers, x, y, vx, vy, order, sums)
+    records = np.zeros(len(order), list(dtypes_of(kind).items()))
+    records["x"], records["y"], records["vx"], records["vy"] = x, y, vx, vy
+    return launch(sum_records, workers, records, order, sums)
+
+
+def layout_arm(agents: int, scattered: bool, kind: type[tuple[object, ...]] | None) -> Arm:
+    loop = layout(agents, scattered, kind)
+    return CallArm(lambda _: loop.run(), after=lambda _: np.array(loop.args[-1]),
                    figures={"candidates_per_agent": CANDIDATES})
 
 
@@ -297,7 +279,7 @@ LAYOUT = Claim(
     " scattered",
     by_size(20_000, 250_000, 1_000_000, of_size=lambda size: [
         TimedCase(f"{size:,} agents, {'scattered' if scattered else 'in order'}", size,
-                  {name: partial(layout_arm, size, scattered, name) for name in LAYOUTS},
+                  {name: partial(layout_arm, size, scattered, kind) for name, kind in LAYOUTS.items()},
                   steps=1, seconds=1 + size * 3e-5, workers=1, warm_up=1, bytes_each=LAYOUT_BYTES)
         for scattered in (False, True)]),
     is_faster("columns", "records of 32 bytes"), by_size=False)
@@ -313,13 +295,12 @@ class Storage(NamedTuple):
 
 
 def make_linear(entities: int, component: int, used: float) -> tuple[Bytes, Bytes]:
-    present = np.zeros(-(-entities // 8), np.uint8)
-    return np.zeros((entities, component), np.uint8), present
+    return np.zeros((entities, component), np.uint8), np.zeros(-(-entities // 8), np.uint8)
 
 
 def make_sparse(entities: int, component: int, used: float) -> tuple[SparseSet, Bytes]:
-    members = SparseSet(entities)
-    members.add_many(members_of(entities, used))
+    members, count = SparseSet(entities), round(entities * used)
+    members.add_many(np.arange(count) * entities // max(count, 1))  # spread evenly over all
     return members, np.zeros((len(members), component), np.uint8)
 
 
@@ -329,26 +310,14 @@ STORAGES = {
 }
 
 
-def members_of(entities: int, used: float) -> Longs:
-    """Ids spread evenly over all, int64[round(entities * used)]."""
-    count = round(entities * used)
-    return np.arange(count) * entities // max(count, 1)
-
-
 def allocated_bytes(make: Callable[[], object]) -> int:
     """Bytes that are still allocated once it has been made."""
     tracemalloc.start()
     try:
-        kept = make()
-        size, _ = tracemalloc.get_traced_memory()
+        _kept = make()
+        return tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    del kept
-    return size
-
-
-def measured_bytes(storage: Storage, entities: int, component: int, used: float) -> int:
-    return allocated_bytes(lambda: storage.make(entities, component, used))
 
 
 GENERATION = 4  # bytes an entity that this program's sparse set has for handles that notice a death
@@ -357,21 +326,19 @@ OBJECTS = 2048  # bytes of Python objects around the arrays, at most
 PRINTED = {(24, "linear"): 14_125}  # an entry of its table for 1,000 entities that is not what its formula gives
 
 
-def counted(entities: int, component: int) -> Generator[tuple[str, Figures], None, None]:
+def counted(entities: int, component: int) -> Generator[Slice, None, Mapping[str, Figures]]:
+    found = dict[str, Figures]()
     for used in SHARES:
         for name, storage in STORAGES.items():
+            make = partial(storage.make, entities, component, used)
             extra = GENERATION * entities if name == "sparse" else 0
-            allocated = min(measured_bytes(storage, entities, component, used) for _ in range(TIMES))
-            formula = round(storage.formula(entities, component, used))
-            figures = {"bytes": allocated - extra, "formula": formula}
-            printed = PRINTED.get((component, name))
-            yield f"{name}, {used:.0%} used", {**figures, **({"printed": printed} if printed and entities == 1000 else {})}
-
-
-def sparse_cases(scale: LabScale) -> Sequence[Case]:
-    sizes = dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000)))
-    return [CountedCase(f"{size:,} entities, {component} bytes", size, partial(counted, size, component))
-            for size in sizes for component in COMPONENTS]
+            figures = {"bytes": min(allocated_bytes(make) for _ in range(TIMES)) - extra,
+                       "formula": round(storage.formula(entities, component, used))}
+            if entities == 1000 and (component, name) in PRINTED:
+                figures["printed"] = PRINTED[component, name]
+            found[f"{name}, {used:.0%} used"] = figures
+            yield Slice(name, 0)
+    return found
 
 
 def decide_sparse(found: Found) -> Answer:
@@ -383,4 +350,7 @@ SPARSE_MEMORY = Claim(
     "linear takes C N + N/8 bytes, sparse 8 N + C N U (N entities, C bytes, a share U used); a table for N = 1,000",
     COMPACTING,
     f"bytes allocated are within {OBJECTS} of the formula, without the 4 N of generations, which are this program's (its table"
-    " has 14,125 for 24 bytes by id, where its formula gives 24,125)", sparse_cases, decide_sparse, by_size=False)
+    " has 14,125 for 24 bytes by id, where its formula gives 24,125)",
+    lambda scale: [CountedCase(f"{size:,} entities, {component} bytes", size, partial(counted, size, component))
+                   for size in dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000))) for component in COMPONENTS],
+    decide_sparse, by_size=False)

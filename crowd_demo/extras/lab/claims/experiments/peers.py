@@ -12,8 +12,7 @@ from contextlib import redirect_stdout
 from functools import partial
 from importlib.util import find_spec
 from io import StringIO
-from types import ModuleType as Module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,13 +20,11 @@ from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.extras.lab.claims.claim import (
     OWN,
-    Answer,
     Arm,
     CallArm,
     Claim,
     CrowdArm,
     Figures,
-    Found,
     TimedCase,
     all_of,
     by_size,
@@ -36,13 +33,8 @@ from crowd_demo.extras.lab.claims.claim import (
     side_of,
 )
 
-if TYPE_CHECKING:
-    from taichi import Field
-
-
 # --- libraries: each function returns one that counts anew at each call ----------------------------------------------
 
-Kernel = Callable[[], None]
 Counter = Callable[[object], Ints]
 
 
@@ -93,21 +85,10 @@ def taichi_grid(x: Floats, y: Floats, radius: float) -> Counter:
     start, order, found = ti.field(ti.i32, side * side + 1), ti.field(ti.i32, agents), ti.field(ti.i32, agents)
     px.from_numpy(x)
     py.from_numpy(y)
-    sort = _taichi_sort(ti, px, py, start, order, side, radius)
-    count = _taichi_count(ti, px, py, start, order, found, side, radius)
 
-    def counted(_: object) -> Ints:
-        sort()
-        count()
-        return found.to_numpy().astype(np.int32)
-
-    return counted
-
-
-def _taichi_sort(ti: Module, px: Field, py: Field, start: Field, order: Field, side: int, radius: float) -> Kernel:
-    """A counting sort: afterwards `start` has the end of each cell in `order`."""
     @ti.kernel
     def sort():  # type: ignore[no-untyped-def]  # Taichi reads the source, and wants no annotation
+        """A counting sort: afterwards `start` has the end of each cell in `order`."""
         for cell in start:
             start[cell] = 0
         ti.loop_config(serialize=True)
@@ -122,11 +103,6 @@ def _taichi_sort(ti: Module, px: Field, py: Field, start: Field, order: Field, s
             order[start[cell]] = agent
             start[cell] += 1
 
-    return sort
-
-
-def _taichi_count(ti: Module, px: Field, py: Field, start: Field, order: Field, found: Field, side: int,
-                  radius: float) -> Kernel:
     @ti.kernel
     def count():  # type: ignore[no-untyped-def]
         for agent in found:
@@ -142,7 +118,12 @@ def _taichi_count(ti: Module, px: Field, py: Field, start: Field, order: Field, 
                         near += 1
             found[agent] = near - 1
 
-    return count
+    def counted(_: object) -> Ints:
+        sort()
+        count()
+        return found.to_numpy().astype(np.int32)
+
+    return counted
 
 
 def mesa_space(x: Floats, y: Floats, radius: float) -> Counter:
@@ -277,23 +258,17 @@ def whole_step(agents: int) -> Arm:
 
 def work(x: Floats, y: Floats, found: Ints, in_cells: bool = True) -> Figures:
     """How many neighbours a point has; and how many others are in the nine cells around it, where these are tested."""
-    neighbours = {"neighbours_per_agent": float(found.mean())}
-    if not in_cells:
-        return neighbours
     side, inv = cells_a_side(x, y, float(RADIUS)), np.float32(1) / RADIUS
     cells = np.bincount((y * inv).astype(int) * side + (x * inv).astype(int), minlength=side * side).reshape(side, side)
     around = np.lib.stride_tricks.sliding_window_view(np.pad(cells, 1), (3, 3)).sum((2, 3))
-    return {"candidates_per_agent": float((cells * (around - 1)).sum()) / len(x), **neighbours}
+    tested = {"candidates_per_agent": float((cells * (around - 1)).sum()) / len(x)}
+    return {**(tested if in_cells else {}), "neighbours_per_agent": float(found.mean())}
 
 
 def peer_arms(agents: int) -> dict[str, Callable[[], Arm]]:
-    installed = {name: library for name, library in LIBRARIES.items() if library.most >= agents and find_spec(library.module)}
-    return {GRID: lambda: plain_grid(agents), OURS: lambda: whole_step(agents),
-            **{name: partial(by_library, library, agents) for name, library in installed.items()}}
-
-
-def decide_peers(found: Found) -> Answer:
-    return all_of(faster(found, OURS, peer) for peer in found.arms if peer not in (GRID, OURS))
+    return {GRID: partial(plain_grid, agents), OURS: partial(whole_step, agents),
+            **{name: partial(by_library, library, agents) for name, library in LIBRARIES.items()
+               if library.most >= agents and find_spec(library.module)}}
 
 
 PEERS = Claim(
@@ -304,4 +279,4 @@ PEERS = Claim(
     by_size(1_000, 20_000, 100_000, of_size=lambda size: [
         TimedCase(f"{size:,} points", size, peer_arms(size), steps=1, seconds=3 + size * 4e-5, workers=1, warm_up=1,
                   same=[GRID, *LIBRARIES])]),
-    decide_peers)
+    lambda found: all_of(faster(found, OURS, peer) for peer in found.arms if peer not in (GRID, OURS)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import cycle
 
@@ -50,16 +50,13 @@ class CrowdFrames:
     """`FRAMES` frames of people who are all in view, and stay where they are in memory; and their orders of drawing."""
 
     def __init__(self, agents: int) -> None:
-        sim = Simulation(configured("20k", agents, {"reorder.when": "off"}))
+        sim, self.frames = Simulation(configured("20k", agents, {"reorder.when": "off"})), list[Moving]()
         self.height, self.slots = float(sim.terrain.walls.height), np.arange(sim.agents.count, dtype=np.int32)
-        self.frames = list(self._stepped(sim))
-        self.orders = [full(self.slots, frame, NOW) for frame in self.frames]
-
-    def _stepped(self, sim: Simulation) -> Iterator[Moving]:
         for _ in range(FRAMES):
             sim.step()
-            frame = moving(sim.agents.view)
-            yield frame._replace(**{name: column[:len(self.slots)].copy() for name, column in frame._asdict().items()})
+            now = moving(sim.agents.view)._asdict()
+            self.frames.append(Moving(**{name: column[:len(self.slots)].copy() for name, column in now.items()}))
+        self.orders = [full(self.slots, frame, NOW) for frame in self.frames]
 
     def to_and_fro(self) -> Callable[[], Moving]:
         """A function that returns the next frame each time it is called. Each arm needs one of its own."""
@@ -67,14 +64,11 @@ class CrowdFrames:
 
     def coherence(self) -> Figures:
         """From frame to frame: the share of people who change their place in the order, and by how many places all do."""
-        places = [np.argsort(order) for order in self.orders]
-        moved = np.abs(np.diff(places, axis=0))
+        moved = np.abs(np.diff([np.argsort(order) for order in self.orders], axis=0))
         return {"change_place": float(np.mean(moved > 0)), "places": float(moved.mean())}
 
 
-@lru_cache(maxsize=1)
-def frames_of(agents: int) -> CrowdFrames:
-    return CrowdFrames(agents)
+frames_of = lru_cache(maxsize=1)(CrowdFrames)
 
 
 @kernel
@@ -123,27 +117,23 @@ def inserted(agents: int) -> Arm:
         **crowd.coherence(), "passed": float(passed[0]) / len(crowd.slots) / (FRAMES - 1)})
 
 
-def sorts(agents: int) -> dict[str, Callable[[], Arm]]:
-    return {FULL_SORT: partial(full_sort, agents),
-            **{f"bands of {height}": partial(banded, agents, height) for height in HEIGHTS},
-            "from the last order": partial(inserted, agents)}
-
-
 def depth_cases(scale: LabScale) -> Sequence[Case]:
     return [*(TimedCase(f"{size:,} people at zoom {zoom:g}", size,
                         crowds("20k", size, DEPTH_ARMS, picture=True, camera__zoom=zoom), steps=5, same=("full", "bands"),
                         seconds=2 + size * 5e-5)
               for size in scale.sizes(20_000, 100_000) for zoom in (0.2, 0.5)),
-            *(TimedCase(f"{size:,} people in view, sorted by one core", size, sorts(size), steps=4, workers=1,
-                        seconds=2 + size * 2e-5, bytes_each=FRAME_BYTES // len(HEIGHTS))
+            *(TimedCase(f"{size:,} people in view, sorted by one core", size, {
+                FULL_SORT: partial(full_sort, size),
+                **{f"bands of {height}": partial(banded, size, height) for height in HEIGHTS},
+                "from the last order": partial(inserted, size)}, steps=4, workers=1, seconds=2 + size * 2e-5,
+                bytes_each=FRAME_BYTES // len(HEIGHTS))
               for size in scale.sizes(2_000, 20_000, 100_000, 250_000))]
 
 
 def decide_depth(found: Found) -> Answer:
     """Pictures by the stage; the sorts alone by the whole call."""
-    if "bands" in found.blocks_ms:
-        return faster(found, "bands", "full", stage="depth")
-    return faster(found, CLAIMED, FULL_SORT)
+    is_picture = "bands" in found.blocks_ms
+    return faster(found, "bands", "full", stage="depth") if is_picture else faster(found, CLAIMED, FULL_SORT)
 
 
 DEPTH = Claim(

@@ -1,13 +1,21 @@
-"""What a technique gives: crowds that differ in it alone, by size, speed, density or kind."""
+"""What a technique gives: crowds that differ in it alone, by size, speed, density or kind; and how far a crowd grows
+with it: what fits into a frame, and how the time of a step grows with agents and threads.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
+from crowd_demo.compute.jit import kernel, launch
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.extras.lab.claims.claim import (
+    GRIDS,
     NOTES,
     OWN,
     SORTING,
@@ -15,8 +23,10 @@ from crowd_demo.extras.lab.claims.claim import (
     Answer,
     Arm,
     Axes,
+    CallArm,
     Case,
     Claim,
+    CountedCase,
     CrowdArm,
     Figures,
     Found,
@@ -38,6 +48,10 @@ from crowd_demo.extras.lab.claims.claim import (
 )
 from crowd_demo.extras.lab.claims.experiments.memory import allocated_bytes
 from crowd_demo.extras.walking import nearest, people
+from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
+from crowd_demo.measure.experiment import Slice
+from crowd_demo.measure.largest import Largest, Rung
+from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.metrics.avoidance_error import ages, bias, exact_error, stagger_error
 from crowd_demo.sim.neighbours.schedule import LONGEST
@@ -131,11 +145,6 @@ FEW, PERIODS = (2, 3, 4, 8, LONGEST), range(2, LONGEST + 1)  # of a large crowd 
 RULES = [str(rule) for rule in BY_PATH["stagger.by"].choices]
 
 
-def stagger_arms(rule: str, periods: Sequence[int]) -> dict[str, Values]:
-    return {ALWAYS: {"stagger.avoidance": 1},
-            **{f"every {period}": {"stagger.avoidance": period, "stagger.by": rule} for period in periods}}
-
-
 def stagger_price(crowd: CrowdArm) -> Figures:
     """The error of the avoidance that was kept, of a mean one; and the most steps that anybody has waited."""
     waited = ages(crowd.sim)
@@ -160,7 +169,9 @@ STAGGER = Claim(
     " stand beside it with their error and the longest wait in steps",
     by_size(20_000, 100_000, of_size=lambda size: [
         TimedCase(f"{size:,} {who} by {rule}", size,
-                  crowds(name, size, stagger_arms(rule, PERIODS if size <= 20_000 else FEW), measure=stagger_price),
+                  crowds(name, size, {ALWAYS: {"stagger.avoidance": 1}, **{
+                      f"every {period}": {"stagger.avoidance": period, "stagger.by": rule}
+                      for period in (PERIODS if size <= 20_000 else FEW)}}, measure=stagger_price),
                   steps=LONGEST, same=(), seconds=1.5 + size * 5e-5)
         for name, who in (("20k", "people"), ("20k-flock", "birds")) for rule in RULES]),
     is_faster(CLAIMED, ALWAYS, times=2.5, stage="interaction"), by_size=False, draw=draw_price)
@@ -175,9 +186,8 @@ LIMIT_ARMS: dict[str, Values] = {
 
 def limit_price(crowd: CrowdArm) -> Figures:
     """How far the neighbours that are kept lie on one side, where all would lie around; and the error of a mean push."""
-    has_neighbours = crowd.sim.optimizations.get("neighbours") != "field"
-    found = {"error": exact_error(crowd.sim).mean}
-    return {**found, "bias": math.hypot(*bias(crowd.sim).kept)} if has_neighbours else found
+    is_field = crowd.sim.optimizations.get("neighbours") == "field"
+    return {"error": exact_error(crowd.sim).mean, **({} if is_field else {"bias": math.hypot(*bias(crowd.sim).kept)})}
 
 
 LIMITS = Claim(
@@ -240,14 +250,13 @@ def density_arm(agents: int, sharing: int) -> Callable[[], Arm]:
 
 def bytes_of(crowd: CrowdArm) -> Figures:
     """Bytes an agent of all that a simulation holds after a step: columns in both buffers, index, schedule."""
-    config = crowd.sim.config
-    held = min(allocated_bytes(lambda: stepped(Simulation(config))) for _ in range(2))  # the first remembers more
-    return {"bytes_an_agent": held / max(config.agents, 1)}
+    def stepped() -> Simulation:
+        sim = Simulation(crowd.sim.config)
+        sim.step()
+        return sim
 
-
-def stepped(sim: Simulation) -> Simulation:
-    sim.step()
-    return sim
+    held = min(allocated_bytes(stepped) for _ in range(2))  # the first remembers more
+    return {"bytes_an_agent": held / max(crowd.sim.config.agents, 1)}
 
 
 def decide_density(found: Found) -> Answer:
@@ -266,3 +275,116 @@ DENSITY = Claim(
                   {f"{sharing} a cell": density_arm(size, sharing) for sharing in SHARING[::3 if size > SPARSELY else 1]},
                   steps=3, same=(), seconds=1 + size * 1.5e-5)]),
     decide_density)
+
+
+# --- the largest crowd at 60 frames a second, from all pairs to all techniques ---------------------------------------
+
+NAIVE, GRID, SORTED, LANES, THREADS, STAGGERED = "naive", "+ grid", "+ sorted memory", "+ lanes", "+ threads", "+ stagger 3"
+STEPS: dict[str, dict[str, Value]] = {  # what each rung adds
+    NAIVE: {"neighbours": "none", "reorder.when": "off", "simd": False, "threads": 1, "stagger.avoidance": 1},
+    GRID: {"neighbours": "linked"}, SORTED: {"neighbours": "sorted", "reorder.when": "every"}, LANES: {"simd": True},
+    THREADS: {"threads": "auto"}, STAGGERED: {"stagger.avoidance": 3}}
+WANTED = {NAIVE: 400, GRID: 5_000, LANES: 10_000}  # of one core
+
+
+def rungs() -> Iterator[Rung]:
+    options = load_config("20k-flock").optimizations
+    for name, values in STEPS.items():
+        options = with_values(options, values)
+        yield Rung(name, options, adds=name != NAIVE)
+
+
+def ladder(most: int) -> Generator[Slice, None, Mapping[str, Figures]]:
+    """Search on each rung, at one density; pictures are drawn by the fastest way on all of them."""
+    config = load_config("20k-flock")
+    search = Largest(config, list(rungs()), partial(compile_missing, KernelFinder(config, render=True)), most)
+    yield from search.run()
+    return {answer.rung.name: {"agents": answer.measured.agents, "frame_ms": round(answer.measured.frame.value, 3)}
+            for answer in search.answers if answer.measured}
+
+
+LADDER = Claim(
+    "ladder", "How many agents are possible at 60 FPS on each rung?",
+    "on one core 400 with all pairs, 5,000 to 6,000 with a grid, 10,000 to 20,000 with lanes", GRIDS,
+    "at least 400, 5,000 and 10,000 birds whose step and picture take 16.7 ms, on one core",
+    lambda scale: [CountedCase("birds at the density of 20k-flock", scale.most, partial(ladder, scale.most),
+                               40.0 if scale.most <= 250_000 else 120.0)],
+    lambda found: all_of(is_true(found.figures.get(rung, {}).get("agents", 0) >= least) for rung, least in WANTED.items()),
+    by_size=False)
+
+
+# --- one thread to all; beside what this machine can copy and compute (a roofline) -----------------------------------
+
+COPIED = 64 << 20  # bytes: more than caches hold, read and written
+FLOPS = 1 << 22  # multiplications and additions, half each
+CHAINS = 64  # of them that do not wait for each other
+STEP_BYTES = 160  # an agent and step, at least: columns and strips, read and written once
+PAIR_OPERATIONS = 14  # of floats, for a candidate that is tested and added
+
+
+@kernel
+def multiply_and_add(worker: int, workers: int, values: np.ndarray, rounds: int) -> None:
+    for _ in range(rounds):
+        for k in range(values.shape[0]):
+            values[k] = values[k] * np.float32(0.999) + np.float32(0.001)
+
+
+def threads() -> list[int]:
+    """1, 2, 4, ... and all."""
+    cores = os.cpu_count() or 1
+    return [*(1 << power for power in range((cores - 1).bit_length())), cores]
+
+
+def limits_of_machine() -> dict[str, Callable[[], Arm]]:
+    """A copy, and float32 arithmetic without memory; figures say how much a call does."""
+    source, values = np.ones(COPIED // 2, np.uint8), np.ones(CHAINS * 16, np.float32)
+    target, rounds = np.empty_like(source), FLOPS // values.size
+    arithmetic = launch(multiply_and_add, 1, values, rounds)
+    return {"copy": lambda: CallArm(lambda _: np.copyto(target, source), figures={"bytes": COPIED}),
+            "arithmetic": lambda: CallArm(lambda _: arithmetic.run(), figures={"operations": 2 * FLOPS})}
+
+
+def scaling_cases(scale: LabScale) -> Sequence[Case]:
+    arms: dict[str, Values] = {f"{number} thread{'s' * (number > 1)}": {"threads": number} for number in threads()}
+    return [TimedCase("this machine, one core", 1, limits_of_machine(), steps=3, seconds=2, same=(), workers=1),
+            *(TimedCase(f"{size:,} birds", size, crowds("20k-flock", size, arms), steps=4, seconds=2 + size * 3e-5)
+              for size in scale.sizes(1_000, 10_000, 100_000, 1_000_000, 4_000_000))]
+
+
+def decide_scaling(found: Found) -> Answer:
+    if "copy" in found.blocks_ms:
+        return "yes"
+    return faster(found, found.arms[-1], "1 thread", times=1.3) if len(found.arms) > 1 else "unclear"
+
+
+def draw_roofline(axes: Axes, found: Sequence[Found]) -> None:
+    """Operations a nanosecond against operations a byte (Williams, Waterman and Patterson 2009): what one core can copy and
+    compute bounds what it reaches; so many threads so many times."""
+    machine, *crowds = found
+    if "copy" not in machine.blocks_ms:
+        return
+    bandwidth, peak = (machine.figures[arm][what] / ns(machine, arm) for arm, what in (("copy", "bytes"),
+                                                                                     ("arithmetic", "operations")))
+    intensity = np.geomspace(peak / bandwidth / 100, peak / bandwidth * 100)
+    for number in threads():
+        axes.plot(intensity, number * np.minimum(bandwidth * intensity, peak), "-", color="0.6", linewidth=1)
+        axes.annotate(f"{number} thread{'s' * (number > 1)}", (intensity[-1], number * peak), ha="right", va="bottom",
+                      fontsize="x-small", color="0.4")
+    for case in crowds:
+        points = [(pairs(case, arm) * PAIR_OPERATIONS / (case.size * STEP_BYTES), pairs(case, arm) * PAIR_OPERATIONS
+                   / ns(case, arm)) for arm in case.arms]
+        axes.plot(*zip(*points, strict=True), ".-", label=case.case)
+    axes.set(xscale="log", yscale="log", xlabel="operations a byte of memory, at least", ylabel="operations a ns")
+    axes.set_title(f"Roofline: one core copies {bandwidth:.1f} bytes and computes {peak:.1f} operations a ns", loc="left",
+                   fontsize="small")
+    axes.legend(fontsize="x-small", frameon=False)
+
+
+def ns(found: Found, arm: str) -> float:
+    return float(np.median(blocks_of(found, arm))) * 1e6
+
+
+SCALING = Claim(
+    "scaling", "How does the time of a step grow with agents and threads?", "more threads, shorter steps", OWN,
+    "all cores are at least 1.3 times as fast as one; the first case is what one core copies and computes", scaling_cases,
+    decide_scaling, draw=draw_roofline)
