@@ -14,11 +14,11 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 35_692,
-    "files": 273,
+    "statements": 35_240,
+    "files": 261,
     f"files below {SHORT} lines": 48,
     "names of more than one class": 3,
-    f"lines above {LONG} characters": 1_174,
+    f"lines above {LONG} characters": 1_140,
     "lines of the median function": 5,
 }
 
