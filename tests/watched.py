@@ -23,10 +23,10 @@ class Clock:
         return self.now_s
 
 
-def turns_of(card: Card) -> int:
-    """The turns of copies that the card tells of."""
+def rounds_of(card: Card) -> int:
+    """The rounds of two copies that the card shows."""
     count, what, *_ = card.state.split()
-    assert what == "turns"
+    assert what == "rounds"
     return int(count)
 
 

@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 from driven import Driven
-from watched import LOOK_S, Watched, turns_of
+from watched import LOOK_S, Watched, rounds_of
 
 from crowd_demo.app.card import trial
 from crowd_demo.app.card.effect import extent
@@ -34,7 +34,7 @@ def test_a_switch_has_a_card_with_times_and_a_proof_that_grows(watched: Watched)
     assert all(span.before_ms > 0 and span.after_ms > 0 and span.outcome != "unknown" for span in late.spans)
     assert early.proof.kind == late.proof.kind == "same"
     assert 0 < steps_of(early) < steps_of(late)
-    assert turns_of(early) < turns_of(late) and 0 < late.left < early.left <= 1
+    assert rounds_of(early) < rounds_of(late) and 0 < late.left < early.left <= 1
 
 
 def steps_of(card: Card) -> int:
@@ -215,7 +215,7 @@ def test_two_quick_switches_are_one(watched: Watched) -> None:
     assert (watched.card.title, watched.card.change) == (
         "2 techniques", "neighbours sorted -> kd_tree, SIMD lanes on -> off")
     watched.frames(60)
-    assert turns_of(watched.card) and watched.card.proof.kind == "same"
+    assert rounds_of(watched.card) and watched.card.proof.kind == "same"
     watched.switch("simd", True)
     watched.switch("cull", "off", 60)
     assert watched.card.change == "SIMD lanes off -> on, culling grid -> off" and watched.card.proof.kind == "same"

@@ -92,9 +92,9 @@ def printed(agents: int) -> dict[str, Callable[[], Arm]]:
 def sorted_cases(scale: LabScale) -> Sequence[Case]:
     [most] = scale.sizes(10_000)
     return [TimedCase(f"the printed scan of {most:,}", most, printed(most), steps=1, seconds=8, same=(), workers=1, warm_up=1),
-            *(TimedCase(f"{size:,} birds, their real neighbours", size,
-                        crowds("20k-flock", size, SORTED_ARMS, measure=memory_order), steps=10, seconds=4 + size * 6e-5)
-              for size in scale.sizes(20_000, 100_000, 1_000_000))]
+            *(TimedCase(f"{count:,} birds, their real neighbours", count,
+                        crowds("20k-flock", count, SORTED_ARMS, measure=memory_order), steps=10, seconds=4 + count * 6e-5)
+              for count in scale.sizes(20_000, 100_000, 1_000_000))]
 
 
 SORTED_MEMORY = Claim(
@@ -351,6 +351,6 @@ SPARSE_MEMORY = Claim(
     COMPACTING,
     f"bytes allocated are within {OBJECTS} of the formula, without the 4 N of generations, which are this program's (its table"
     " has 14,125 for 24 bytes by id, where its formula gives 24,125)",
-    lambda scale: [CountedCase(f"{size:,} entities, {component} bytes", size, partial(counted, size, component))
-                   for size in dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000))) for component in COMPONENTS],
+    lambda scale: [CountedCase(f"{count:,} entities, {component} bytes", count, partial(counted, count, component))
+                   for count in dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000))) for component in COMPONENTS],
     decide_sparse, by_size=False)
