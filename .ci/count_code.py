@@ -14,7 +14,7 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 35_240,
+    "statements": 35_258,
     "files": 261,
     f"files below {SHORT} lines": 48,
     "names of more than one class": 3,

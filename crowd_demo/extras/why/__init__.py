@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.cache import folder
 from crowd_demo.compute.jit import Launch, machine_code, max_threads
 from crowd_demo.extras.why.processor import (
@@ -140,9 +141,14 @@ def _interacted(of: SimpleNamespace) -> Traffic:
             3 * of.acting if of.rules in OBSERVED else math.nan)
 
 
+def _overlapping(of: SimpleNamespace) -> Ints:
+    slots: Ints = of.touched.slots[:int(of.touched.taken[0])]
+    return slots[slots >= 0]
+
+
 def _touched(of: SimpleNamespace) -> Traffic:
     """The first pass reads where all agents are, others only those in pairs; more is read of those that overlap."""
-    first, overlapping = of.number == 0, of.touched.slots[:int(of.touched.agents[0])]
+    first, overlapping = of.number == 0, _overlapping(of)
     listed = np.unique(np.concatenate([slots[worker, :size] for worker, size in enumerate(of.pairs.sizes[:-1])
                                        for slots in of.pairs[:2]]))
     whose, count = (of.cells, of.count) if first else (listed, len(listed))
@@ -166,8 +172,7 @@ TRAFFIC: Mapping[str, Callable[[SimpleNamespace], Traffic]] = {  # by kernel, of
         MOVED.get(of.rules, math.nan) * of.count)),
     "touch_rows": _touched,
     "move_touched": lambda of: (
-        [(of.touched.slots[:int(of.touched.agents[0])], AT, of.touched.agents[0])], 0,
-        len(AT) * int(of.touched.agents[0])),
+        [(_overlapping(of), AT, len(_overlapping(of)))], 0, len(AT) * len(_overlapping(of))),
     "take_snapshot": lambda of: ([(of.order[:of.count], of.observed, of.count)], of.count, 0),
     "interact_runs_lanes": lambda of: (
         [(of.runs.order[:of.count], ("next_update",), of.count)],

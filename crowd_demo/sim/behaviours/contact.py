@@ -178,8 +178,9 @@ class Touched(NamedTuple):
     met: Ints
     x: Ints
     y: Ints
-    slots: Ints  # int32[agents + 16]: of those that overlap others, in any order
-    agents: Ints  # [1]: how many these are
+    slots: Ints  # of those that overlap others, in any order; -1 in places that a worker has not filled
+    taken: Ints  # [1]: places of `slots` that workers have taken, sixteen at once
+    free: Ints  # int32[workers, 16]: where the places begin that a worker has not filled yet, and where they end
 
 
 @formula
@@ -201,8 +202,18 @@ def _add(sums: Ints, slot: int, term: Int, shared: bool) -> Int:
 
 
 @device
+def _note(slot: int, touched: Touched, worker: int) -> None:
+    """Note that an agent overlaps others."""
+    if touched.free[worker, 0] == touched.free[worker, 1]:  # one atomic addition for sixteen agents
+        touched.free[worker, 0] = add_at(touched.taken, 0, LANES)
+        touched.free[worker, 1] = touched.free[worker, 0] + LANES
+    touched.slots[np.uintp(touched.free[worker, 0])] = slot
+    touched.free[worker, 0] += 1
+
+
+@device
 def _touch_pairs(columns: PeopleColumns, rules: ContactRules, first: Ints, second: Ints, size: int, touched: Touched,
-                 shared: bool) -> int:
+                 worker: int, shared: bool) -> int:
     """Add those of a worker's pairs that overlap to the sums of both; return how many."""
     met = 0
     for at in range(0, size, LANES):
@@ -214,7 +225,7 @@ def _touch_pairs(columns: PeopleColumns, rules: ContactRules, first: Ints, secon
             lane = lowest_set(bits)
             for slot, sign in ((lane_of(one, lane), 1), (lane_of(other, lane), -1)):
                 if _add(touched.met, slot, 1, shared) == 0:
-                    touched.slots[np.uintp(_add(touched.agents, 0, 1, shared))] = slot
+                    _note(slot, touched, worker)
                 _add(touched.x, slot, sign * lane_of(x, lane), shared)
                 _add(touched.y, slot, sign * lane_of(y, lane), shared)
             met += 1
@@ -253,7 +264,7 @@ def _touch_row(cells: Cells, columns: PeopleColumns, rules: ContactRules, near_s
             j: Int = np.uintp(listed[i])
             before = lane_numbers() < min(np.int64(j) - own, some)
             if size > first.shape[0] - 2 * LANES:
-                counters[NEIGHBOURS] += _touch_pairs(columns, rules, first, second, size, touched, shared)
+                counters[NEIGHBOURS] += _touch_pairs(columns, rules, first, second, size, touched, worker, shared)
                 pairs.sizes[-1], size = 1, 0
             store(second, size, splat(cells.order[np.uintp(strip.base) + j], slots))
             size += put_met(first, size, before & (squares_apart(mine, positions[j]) < near_sq), slots)
@@ -285,7 +296,10 @@ def touch_rows(worker: int, workers: int, cells: Cells, columns: PeopleColumns, 
             block = take_block(strips.queue, 1)
         pairs.sizes[worker] = size
     counters[NEIGHBOURS] += _touch_pairs(columns, rules, pairs.first[worker], pairs.second[worker], size, touched,
-                                         shared)
+                                         worker, shared)
+    for at in range(touched.free[worker, 0], touched.free[worker, 1]):
+        touched.slots[at] = -1
+    touched.free[worker, :2] = 0
 
 
 # --- the stages ------------------------------------------------------------------------------------------------------
@@ -308,11 +322,13 @@ def move_apart(shifts: Shifts, ground: Ground, columns: Columns, at: Int, x: Flo
 def move_touched(worker: int, workers: int, columns: PeopleColumns, rules: ContactRules, ground: Ground,
                  touched: Touched, farthest_sq: Floats) -> None:
     """Move this worker's share of those who overlap others, and set their sums to 0; note the longest move squared."""
-    far_sq, agents = load(farthest_sq[worker], 0), touched.agents[0]
-    first, last = share_of_registers(agents, worker, workers)
+    far_sq = load(farthest_sq[worker], 0)
+    none = no_sum(far_sq)
+    first, last = share_of_registers(touched.taken[0], worker, workers)
     for at in range(first, last, LANES):
-        slots, wanted = load(touched.slots, at), lane_numbers() < agents - at
-        x, y, none = gather(columns.x, slots), gather(columns.y, slots), no_sum(far_sq)
+        wanted = load(touched.slots, at) > splat(-1, none)
+        slots = select(wanted, load(touched.slots, at), none)
+        x, y = gather(columns.x, slots), gather(columns.y, slots)
         sums = gather(touched.met, slots), gather(touched.x, slots), gather(touched.y, slots)
         shift_x, shift_y, _ = shift_of(rules, sums)
         to_x, to_y = slide(ground, x, y, shift_x, shift_y)
@@ -356,8 +372,9 @@ class Contact:
             self._small = {}
             self.memory = InteractionMemory(world.workers, world.agents.capacity)
             self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
-            met, x, y, slots = np.zeros((4, room + LANES), np.int32)
-            self.touched = Touched(met, x, y, slots, np.zeros(1, np.int32))
+            met, x, y = np.zeros((3, room), np.int32)
+            slots, free = np.zeros(room + LANES * world.workers, np.int32), np.zeros((world.workers, LANES), np.int32)
+            self.touched = Touched(met, x, y, slots, np.zeros(1, np.int32), free)
             self.counted = self.memory.strips.counters  # by the first pass of a step
             first, second = np.zeros((2, world.workers, NEAR * room // world.workers + 4 * LANES), np.int32)
             self.pairs = Pairs(first, second, np.zeros(world.workers + 1, np.int64))
@@ -415,7 +432,7 @@ class Contact:
         if number == 0:
             self.blocks = memory.row_blocks(self.cells)
             self.pairs = self.pairs._replace(sizes=np.zeros_like(self.pairs.sizes))
-        strips, touched = memory.begin(), self.touched._replace(agents=np.zeros(1, np.int32))
+        strips, touched = memory.begin(), self.touched._replace(taken=np.zeros(1, np.int32))
         self.counted = self.counted if number else strips.counters
         near = self._distance_moved(world) * STEPS + ROUNDING
         columns, few = people_of(world).columns, max(1, int(world.agents.capacity * TOUCHED_NS / WORTH_NS))
