@@ -126,7 +126,7 @@ class Grid:
             find_cells(self._index.workers, inside[0], inside[1], self.count, self._index.floor, space)
             self._share(sort_points, self._points, space, inside[0], inside[1], self.count, self._box, self._queue)
             if self._queue[1]:
-                self.count = 0
+                self._fit(0, self.kind)
                 for axis, column in (*enumerate(given), *enumerate(inside)):
                     _refuse("xy"[axis], column, *self._box[axis::2])
             if self.skin:

@@ -352,6 +352,40 @@ def test_columns_places_and_rules_are_checked() -> None:
             call()
 
 
+@pytest.mark.parametrize("threads", [1, 3, 16])
+@pytest.mark.parametrize(("x", "y", "said"), [
+    (NAN, Y, "x[7]: must be finite, not nan"),
+    (X, NAN * np.inf, "y[0]: must be finite, not inf"),
+    (NAN.astype(np.float32), Y.astype(np.float32), "x[7]: must be finite, not nan"),
+    (FAR, Y, "x[3]: must be from 0 to 100, not 101"),
+    (X, -Y, "y[0]: must be from 0 to 60, not -"),
+])
+def test_after_a_refused_element_there_are_no_points(threads: int, x: Any, y: Any, said: str) -> None:
+    grid, place = Grid(5, BOUNDS, outside="refuse", threads=threads), np.array([[X[7], Y[7]]])
+    for _ in range(2):
+        grid.update(X, Y)
+        assert len(grid.counts()) == len(grid.order) == grid.cell_start[-1] == 20 and 7 in grid.query(place)[1]
+        with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+            grid.update(x, y)
+        assert [len(each) for each in (grid.counts(), grid.order, *grid.pairs(), *grid.query(place))] == [0, 0, 0, 0, 2, 0]
+        assert grid.count == grid.cell_start[-1] == 0
+
+
+@pytest.mark.parametrize(("x", "y", "said"), [
+    (X, Y[:-1], "y: must be float64[20] like x, not float64[19]"),
+    (X, Y.astype(np.float32), "y: must be float64[20] like x, not float32[20]"),
+    (np.arange(20), Y, "x: must be float32[n] or float64[n], not int64[20]"),
+    (X, Y.reshape(4, 5), "y: must be float32[n] or float64[n], not float64[4, 5]"),
+    (5.0, Y, "x: must be float32[n] or float64[n], not float64[]"),
+])
+def test_columns_of_another_form_leave_the_points(x: Any, y: Any, said: str) -> None:
+    grid = Grid(5, BOUNDS)
+    grid.update(X, Y)
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        grid.update(x, y)
+    assert len(grid.counts()) == 20
+
+
 # --- sizes -------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
