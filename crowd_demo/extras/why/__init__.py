@@ -374,7 +374,8 @@ def measured(sim: Simulation, stage: str, steps: int) -> Generator[None, None, t
         float, list[tuple[Launch, Work, Sequence[Read] | None]], list[Work], list[Place]]]:
     """Make steps; return a stage's ms per step, and its kernels, the longest first, with their work when they ran last.
 
-    Then follow the work of all steps, and where threads were at samples, which are taken before the steps that are timed.
+    Then follow the work of all steps, and where threads were at samples, which are taken before the steps that are
+    timed.
     """
     watch = StageWatch()
     watch.counters.update(sim.profile.counters)  # a step removes those of the last structure
