@@ -4,8 +4,8 @@
 range that is in view. Column c covers the pixels from xs[c] = floor((c * tile - left) * zoom) to xs[c + 1], so there
 are no gaps and every way draws the same pixels: the kernel copies rows of a tile's picture, a whole register at a
 time, pygame blits all of it, and the next tile covers the surplus. Workers share the rows of tiles, so no two of them
-write the same line of pixels. Around the map its border tiles go on, darker with the distance: `surround` copies their pixels.
-While the view stands still these are kept: no technique is about them.
+write the same line of pixels. Around the map its border tiles go on, darker with the distance: `surround` copies their
+pixels. While view and map stay the same these are kept: no technique is about them.
 """
 
 from __future__ import annotations
@@ -214,8 +214,8 @@ class TileLayer:
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
         """Choose the tiles for culling `how` by the world rectangle `rect`, and make the pictures that they need."""
-        wanted = how, camera.zoom, camera.view_rect(), rect
         self._read(terrain)
+        wanted = how, camera.zoom, camera.view_rect(), rect, self._seen
         if wanted != self._prepared:
             self._choose(how, terrain, camera, rect)
             self._prepared = wanted
@@ -299,10 +299,10 @@ class TileLayer:
         return CellRange(top, bottom, left, right) if left < right and top < bottom else CellRange(0, 0, 0, 0)
 
     def _read(self, terrain: Terrain) -> None:
-        """Number the tiles again if they have changed, and forget what was prepared for them."""
+        """Number the tiles again if they have changed."""
         if terrain is self._seen[0] and terrain.version == self._seen[1]:
             return
-        self._seen, self._prepared, self._small = (terrain, terrain.version), (), None
+        self._seen, self._small = (terrain, terrain.version), None
         marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
         self._numbers = self._set.numbers(terrain.kinds, marks)
         self._used = np.unique(self._numbers).tolist()

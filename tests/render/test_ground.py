@@ -21,11 +21,18 @@ def tile_set(assets, request):
     return tiles.TileSet(assets, load_manifest(assets)["tiles"], request.param, ROWS)
 
 
+class Map(SimpleNamespace):
+    __eq__ = object.__eq__  # a terrain is equal to itself alone
+
+
 def terrain(seed=0):
     rng = np.random.default_rng(seed)
     marks = np.where(rng.random((ROWS, COLUMNS)) < 0.1, 0, -1).astype(np.int16)
     kinds = rng.choice(5, (ROWS, COLUMNS), p=[0.5, 0.3, 0.1, 0.05, 0.05]).astype(np.uint8)
-    return SimpleNamespace(kinds=kinds, marks=marks, version=0, walls=SimpleNamespace(tile=np.float32(TILE)))
+    return Map(kinds=kinds, marks=marks, version=0, walls=SimpleNamespace(tile=np.float32(TILE)))
+
+
+MAP = terrain()
 
 
 @st.composite
@@ -35,9 +42,9 @@ def cameras(draw):
     return camera
 
 
-def picture(ground, how, blitter, camera, rect=None, workers=2):
+def picture(ground, how, blitter, camera, rect=None, workers=2, map_=MAP):
     surface = plain_surface(SIZE)
-    ground.prepare(how, terrain(), camera, rect or camera.view_rect())
+    ground.prepare(how, map_, camera, rect or camera.view_rect())
     if blitter == "pygame":
         ground.draw_fblits(surface)
     else:
@@ -64,6 +71,21 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
     assert np.array_equal(paved, frame), "and the top byte is 0, below every dot"
     for _ in range(2):
         assert np.array_equal(picture(ground, how, blitter, camera), frame), "also from the surroundings that are kept"
+
+
+def test_the_surroundings_follow_a_new_border_while_the_view_stands_still(tile_set):
+    """A wall up to the edge of the map, and another map with the same version."""
+    camera, map_ = Camera((COLUMNS * TILE, ROWS * TILE), SIZE), terrain()
+    camera.look_at(COLUMNS * TILE / 2, ROWS * TILE / 2, 0.2)
+    ground = grounds.TileLayer(tile_set, marks=True)
+    before = [picture(ground, "grid", "compiled", camera, map_=map_) for _ in range(3)][-1]
+    map_.kinds[:, -1] = (map_.kinds[:, -1] + 1) % 5
+    for changed in (map_, terrain(1)):
+        changed.version = 1
+        fresh = picture(grounds.TileLayer(tile_set, marks=True), "grid", "compiled", camera, map_=changed)
+        for _ in range(3):
+            assert np.array_equal(picture(ground, "grid", "compiled", camera, map_=changed), fresh)
+        assert not np.array_equal(fresh, before)
 
 
 def test_only_the_range_in_view_is_visited(tile_set):

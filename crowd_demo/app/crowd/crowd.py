@@ -233,7 +233,8 @@ class Crowd:
         snapshot, entries = self.sim.snapshot(), self.timeline.entries_at(self.sim.tick)
         if snapshot.nbytes <= self._bound:
             return Entries(fitting((*entries.done, Entry(what, crowd=snapshot)), self._bound))
-        self._notices.add(f"{what}: no undo, the crowd needs {snapshot.nbytes / MB:,.1f} MB of time.rewind_mb", "undo")
+        self._notices.add(f"{what}: no undo, the crowd needs {snapshot.nbytes / MB:,.1f} MB of time.rewind_mb", "undo",
+                          2 * EVENT_S)  # the window shows the newest notice alone: first that of the change itself
         return otherwise
 
     def bring_back(self, snapshot: Snapshot, restore: Callable[[Simulation], None], entries: Entries | None) -> None:

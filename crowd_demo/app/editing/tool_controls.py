@@ -342,8 +342,8 @@ class Undo:
         self._set(self.present.done, (*self.present.undone, back))
         more = len(self.present.done)
         said = f"undone: {back.what}" + (f" ({more} more)" if more else "")
-        self._notices.add(said if self._said else f"{said}. {DIFFERENCE}", "undo")
-        self._said = True
+        self._notices.add(said if self._said or back.crowd else f"{said}. {DIFFERENCE}", "undo")
+        self._said = self._said or not back.crowd
 
     def redo(self) -> None:
         done, undone = self.present

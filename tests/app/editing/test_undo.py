@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.editing.tool_controls import Undo
+from crowd_demo.app.editing.tool_controls import DIFFERENCE, Undo
 from crowd_demo.app.editing.tools import Sweep, distance_sq, is_passed, points_along, tiles_passed
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.loader import load_config
@@ -240,6 +240,14 @@ def test_undo_brings_back_the_crowd_before_a_load(changed: Driven, tmp_path: Pat
     assert undo_by_keys(changed, "y").startswith("done again: load of ") and changed.program.sim.state_hash() == loaded
 
 
+def test_the_difference_to_the_timeline_is_explained_once_but_not_where_the_crowd_before_comes_back(changed: Driven) -> None:
+    changed.press("r")
+    changed.frames(2)
+    restart, edit, another = (undo_by_keys(changed) for _ in range(3))
+    assert restart.startswith("undone: restart (") and DIFFERENCE not in restart
+    assert DIFFERENCE in edit and DIFFERENCE not in another
+
+
 def test_crowds_that_undo_brings_back_fit_into_the_memory_for_the_past(changed: Driven) -> None:
     crowd_ = changed.program.crowd
     size = crowd_.sim.snapshot().nbytes
@@ -259,6 +267,8 @@ def test_without_memory_a_restart_keeps_what_can_be_undone_but_not_what_was_done
     changed.press("r")
     changed.frames(2)
     assert any(notice.startswith("restart: no undo, the crowd needs 0.") for notice in changed.status().notices)
+    shown = changed.program.notices.shown
+    assert changed.status().notices[-1] == "started again" and shown["undo"].lasts_s > shown["restart"].lasts_s
     assert changed.program.sim is not sim and changed.program.sim.terrain.blocked.any()
     assert [entry.what for entry in undo.present.done][-2:] == ["the number of agents changed", "wall"]
     for _ in range(5):
