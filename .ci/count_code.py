@@ -18,7 +18,7 @@ LIMITS = {
     "files": 261,
     f"files below {SHORT} lines": 48,
     "names of more than one class": 3,
-    f"lines above {LONG} characters": 1_140,
+    f"lines above {LONG} characters": 1_139,
     "lines of the median function": 5,
 }
 

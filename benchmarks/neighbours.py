@@ -20,6 +20,7 @@ import gc
 import importlib
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -294,7 +295,7 @@ def timed(call: Task) -> float:
 
 def serve(name: str, pipe: Connection) -> None:
     """Answer each (case, task, warm) with the seconds of one call, None where the library lacks it, or what went wrong."""
-    with suppress(ImportError):  # not on Windows
+    if sys.platform != "win32":
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
