@@ -315,7 +315,7 @@ def serve(name: str, pipe: Connection) -> None:
 
 
 class Library:
-    """A library in its child process, which is started again after a crash."""
+    """A library in a child process; the process is started again after a crash."""
 
     def __init__(self, name: str) -> None:
         self._name = name

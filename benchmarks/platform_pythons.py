@@ -30,7 +30,7 @@ def own_architecture() -> str:
 
 
 def python_of(version: str, folder: Path) -> list[str]:
-    """The command of a Python of a minor version for this processor. Raises ChildError if there is none."""
+    """Return the command that starts a Python of this version, for this processor. Raises ChildError if there is none."""
     if version == f"{sys.version_info[0]}.{sys.version_info[1]}":
         return [sys.executable]
     found = shutil.which(f"python{version}")

@@ -90,7 +90,7 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument("--only", metavar="PLATFORM", nargs="+", choices=known, help="platforms to run, by name (all)")
     parser.add_argument("--config", metavar="NAME", action="append", dest="configs", choices=CONFIGS,
                         help="one or several (thirteen)")
-    parser.add_argument("--pin", action="store_true", help=f"write {PINNED.name} anew, from the row here")
+    parser.add_argument("--pin", action="store_true", help=f"write {PINNED.name} again, from this machine's row")
     args = parser.parse_args(argv)
     if args.pin and (args.only or args.configs):
         parser.error("--pin: all configurations are pinned, from the row here")

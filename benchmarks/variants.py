@@ -62,7 +62,7 @@ def at_commit(commit: str) -> Install:
 
 
 def output_of(command: Sequence[str], name: str, **how: Any) -> bytes:
-    """Output of a command, as `subprocess.run` takes it. Raises ChildError with the last line of its errors."""
+    """Return the output of a command, with arguments of `subprocess.run`. Raises ChildError with the last error line."""
     done = subprocess.run(command, capture_output=True, **how)
     if done.returncode:
         raise ChildError(f"{name}: {last_line(done.stderr.decode(errors='replace'))}")
@@ -134,7 +134,7 @@ class StartVariant:
         self.install, self._cache = install, cache
         changes = [text for path, value in overrides.items() for text in ("--set", f"{path}={value}")]
         self._command = [*install.command, "-m", "crowd_demo", "--config", config, *changes, "--headless", "--frames", "1"]
-        with redirect_stdout(io.StringIO()):  # somebody has started Python before: what it compiles is no part of this
+        with redirect_stdout(io.StringIO()):  # bytecode is made before, as for a program that was started once
             compileall.compile_dir(install.folder / "crowd_demo", quiet=2)
 
     def run(self, steps: int) -> dict[str, TimedBlock]:

@@ -143,7 +143,7 @@ class Keyboard:
         self._wanted: Set[str] = frozenset()
 
     def listen(self) -> None:
-        """See before each event whether a dialog gets all keys, and which ones a tour wants.
+        """Check before each event whether a dialog gets all keys, and which keys the tour uses.
 
         When a dialog opens or closes, keys that are held are as if they were released.
         """

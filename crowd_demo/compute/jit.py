@@ -101,7 +101,7 @@ class Launch(NamedTuple):
 
     @property
     def compiled(self) -> Any:
-        """What Numba makes of the function, with its `overloads` by signature."""
+        """The compiled function, with its `overloads` by signature."""
         kernel = self.kernel
         return kernel.entry if isinstance(kernel, Kernel) else getattr(kernel, "from_python", kernel)
 

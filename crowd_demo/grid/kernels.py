@@ -151,7 +151,7 @@ def cell_at(points: Indexed, k: int) -> Int:
 
 @device
 def values_at(points: Indexed, rule: PairRule, columns: Values, at: Int) -> int:
-    """Return how many values a rule returns, for one point or for sixteen; 0 for one that is not in a tuple."""
+    """Return how many values a rule returns, for one point or for sixteen; 0 for a value without a tuple."""
     x, mine = gather(points.x, at), read_columns(columns, at)
     return number_of_values(contribution(rule, x, x, mine, mine))
 
@@ -161,7 +161,7 @@ def add_up_lanes(worker: int, workers: int, points: Indexed, rule: PairRule, col
                  out: Reals) -> None:
     """Write the sums of a rule for the chunks that this worker takes, sixteen points at a time.
 
-    queue[1] gets the number of values that the rule returns; 0 for one that is not in a tuple.
+    queue[1] gets the number of values that the rule returns; 0 for a value without a tuple.
     """
     cells = points.cells
     queue[1] = values_at(points, rule, columns, Contiguous(0))

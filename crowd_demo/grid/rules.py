@@ -125,7 +125,7 @@ def values_of(returned: types.Type) -> list[types.Type]:
 
 @intrinsic
 def number_of_values(context, values):
-    """Return how many values are in a tuple; 0 for one that is not in a tuple."""
+    """Return how many values are in a tuple; 0 for a value without a tuple."""
     count = values.count if isinstance(values, types.BaseTuple) else 0
     return types.int64(values), lambda c, b, s, a: llvm.number(llvm.I64, count)
 

@@ -9,7 +9,7 @@ Experiments (experiment.py, also for records in JSON) take many seconds. They ru
 stopped at any time; the results so far remain:
 
     ablation           one technique's present value against another value; each technique switched off in turn
-    largest            the largest crowd at 60 frames a second, by search, on each rung of a ladder
+    largest            the largest crowd at 60 frames per second, by search, on each rung of a ladder
 
 docs/measuring.md says why it is done this way.
 """

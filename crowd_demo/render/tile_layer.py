@@ -299,7 +299,7 @@ class TileLayer:
         return CellRange(top, bottom, left, right) if left < right and top < bottom else CellRange(0, 0, 0, 0)
 
     def _read(self, terrain: Terrain) -> None:
-        """Number the tiles again if they have changed."""
+        """Look up the picture of each tile again if tiles have changed."""
         if terrain is self._seen[0] and terrain.version == self._seen[1]:
             return
         self._seen, self._small = (terrain, terrain.version), None

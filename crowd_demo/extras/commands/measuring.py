@@ -444,7 +444,7 @@ class ProgressBar(ProgressLine):
         self._progress.start()
 
     def show(self, what: object) -> None:
-        """What is no slice has no part that is done."""
+        """Show a text, and how much is done if `what` has a `part`, from 0 to 1."""
         part, text = getattr(what, "part", 0.0), getattr(what, "text", str(what))
         self._progress.update(self._task, completed=part, description=text, refresh=True)
 

@@ -87,7 +87,7 @@ class Compilers:
     def work(self, on_progress: OnProgress, here: bool = True) -> None:
         """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while it has any.
 
-        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
+        Kernels that a helper has compiled come first: loading is quick, and otherwise all would be loaded at the end.
         """
         while (wish := self._wish).launches:
             with self._changed:

@@ -1,5 +1,5 @@
 """Rooms and corridors: people leave a room by a door or a bottleneck, or walk from one to another against a crowd or
-by a detour; and a few people in a corridor: somebody alone, around a corner, and two who walk against each other.
+by a detour; and a few people in a corridor: one person alone, around a corner, and two who walk towards each other.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ CHOICE = ValidationExperiment(
     axes={"xlabel": "people", "ylabel": "share by the longer way", "ylim": (0, 1)}, role=HELD_OUT)
 
 
-# --- RiMEA 1: somebody alone keeps the desired speed -----------------------------------------------------------------
+# --- RiMEA 1: a person alone keeps the desired speed -----------------------------------------------------------------
 
 SPEED, WAY, ACROSS = 1.33, 40.0, 2.0
 

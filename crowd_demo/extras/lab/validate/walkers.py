@@ -100,7 +100,7 @@ def put_people(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> No
 # --- how people leave: through the exits, or never, because the corridor is closed to a ring -------------------------
 
 def leave(sim: Simulation, scene_map: SceneMap, recorder: TrajectoryRecorder) -> bool:
-    """Record where everybody is, and take out who is on an exit; return whether anybody is left."""
+    """Record all positions, and remove people who are on an exit; return whether people are left."""
     c = sim.agents.by_id()
     x, y = scene_map.metres(c.x, c.y)
     recorder.add(c.id, x, y)
@@ -140,7 +140,7 @@ class ClosedRing:
         agents.restore(np.concatenate([rows, first, last], axis=1), np.zeros(3 * self.people, np.int32))
 
     def look(self, recorder: TrajectoryRecorder) -> bool:
-        """Record where everybody but the copies is, as if the corridor went on for ever; return that they stay."""
+        """Record all positions but those of copies, as if the corridor were endless; return True, since people stay."""
         c = self.sim.agents.by_id()
         x, y = self.map.metres(c.x[:self.people], c.y[:self.people])
         recorder.add(c.id[:self.people], x + self.laps * self.metres, y)

@@ -1,5 +1,5 @@
-"""What a technique gives: crowds that differ in it alone, by size, speed, density or kind; and how far a crowd grows
-with it: what fits into a frame, and how the time of a step grows with agents and threads.
+"""Gains of single techniques, by size, speed, density and kind of a crowd. Limits of growth: the largest crowd,
+and how the time of a step grows with agents and threads.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ DENSITY = Claim(
     decide_density)
 
 
-# --- the largest crowd at 60 frames a second, from all pairs to all techniques ---------------------------------------
+# --- the largest crowd at 60 frames per second, from all pairs to all techniques -------------------------------------
 
 NAIVE, GRID, SORTED, LANES, THREADS, STAGGERED = "naive", "+ grid", "+ sorted memory", "+ lanes", "+ threads", "+ stagger 3"
 STEPS: dict[str, dict[str, Value]] = {  # what each rung adds
