@@ -43,6 +43,13 @@ def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
     assert driven.program.overlays.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
 
 
+def test_a_frozen_view_is_drawn_in_a_window_that_became_smaller(driven: Driven) -> None:
+    driven.press("f")
+    pygame.display.set_mode((252, 200), pygame.RESIZABLE, 32)
+    driven.frames(2)
+    assert driven.program.overlays.frozen and driven.program.camera.size == (252, 200)
+
+
 def test_screenshots_are_numbered_show_the_picture_and_may_fail(
         driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driven.keys("f12", "f12")
