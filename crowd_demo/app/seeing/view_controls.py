@@ -92,8 +92,8 @@ class Overlays:
             self._inspector.draw(view, sketch)
 
         is_drawing = shown or labelled or self._inspector.active
-        covered = [rect.clip(on.get_rect()) for rect in self._covered()] if self.frozen else []  # the window may be smaller now
-        below = [(on.subsurface(rect).copy(), rect) for rect in covered if rect]
+        covered = self._covered() if self.frozen else ()
+        below = [(on.subsurface(inside).copy(), inside) for rect in covered if (inside := rect.clip(on.get_rect()))]
         self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, more) if is_drawing else ())
         on.blits(below)  # panels are translucent: without lines that cross them
 

@@ -202,7 +202,8 @@ class Hud:
         return rect.clamp(self._free) if rect.collidelist(self.covered()) >= 0 else rect
 
     def covered(self) -> list[pygame.Rect]:
-        return [placed.area.clip(self._on.get_rect()) for placed in self._placed]
+        """Return where panels were drawn last; the window may be smaller now."""
+        return [placed.area for placed in self._placed]
 
     def sections(self) -> dict[str, bool]:
         """The sections of both panels as they were rendered last, and whether they are folded."""
