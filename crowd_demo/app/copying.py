@@ -71,19 +71,18 @@ def command_for(shown: Shown, name: str | None, command: str) -> str:
     return text if len(text) <= MAX_CHARACTERS else ""
 
 
-def to_clipboard(text: str) -> bool:
-    """Put the text on the clipboard; return whether there is one. Call from the thread of the window."""
+def put_out(text: str) -> bool:
+    """Print the text to standard error, and put it on the clipboard; return whether there is one.
+
+    A report may be on its way to standard output. Call from the thread of the window.
+    """
+    with suppress(OSError):
+        print(text, end="", file=sys.stderr, flush=True)
     try:
         pygame.scrap.put_text(text)
         return pygame.display.get_driver() != "dummy"  # which has a clipboard that nobody else sees
     except pygame.error:
         return False
-
-
-def to_terminal(text: str) -> None:
-    """Print to standard error: a report may be on its way to standard output."""
-    with suppress(OSError):
-        print(text, end="", file=sys.stderr, flush=True)
 
 
 # --- the configuration -----------------------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from shlex import quote
 
@@ -32,8 +33,7 @@ from crowd_demo.app.screen.window import png_of
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.config.maps import MapData, octile_of
-from crowd_demo.config.model import Config
+from crowd_demo.config.maps import octile_of
 from crowd_demo.config.resources import list_configs, list_maps
 from crowd_demo.host.child import ONE_THREAD, start
 from crowd_demo.host.files import free_name, replacing, why_unwritable
@@ -311,18 +311,13 @@ class ScenarioFiles:
             self._typing.press("return", False)
             return
         self._confirmed = ""
-        self._typing = TextDialog(TITLE, self._use, self._offered())
-        self._dialogs.open(self._typing)
-
-    def _offered(self) -> str:
-        """The file of this run that was written last, if it is the scenario that is shown; or else a free name."""
         name = re.sub("[^A-Za-z0-9_-]+|-[0-9]+$", "", self._opened).lstrip("-_")[:MAX_TYPED - 5] or "crowd"
-        if self.written and re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", (last := list(self.written)[-1]).stem):
-            return last.stem
-        number = 1
-        while any(os.path.lexists(path) for path in files_of(f"{name}-{number}")):
-            number += 1
-        return f"{name}-{number}"
+        # the file of this run that was written last, if it is the scenario that is shown; or else a free name
+        own = [path.stem for path in list(self.written)[-1:] if re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", path.stem)]
+        numbered = (f"{name}-{number}" for number in count(1))
+        free = (each for each in numbered if not any(map(os.path.lexists, files_of(each))))
+        self._typing = TextDialog(TITLE, self._use, own[0] if own else next(free))
+        self._dialogs.open(self._typing)
 
     def _use(self, name: str) -> None:
         """Save under a name. Raises ValueError, in one line, for one that cannot be, or not without asking."""
@@ -402,8 +397,18 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
     """
     config, map_path = effective(shown._replace(sim=start)), path.with_suffix(".map")
     tiles = start.terrain.as_map(path.stem)
-    if was_built and (ways := start.ways):
-        config, tiles = _with_exits_first(config, tiles, ways.exits)
+    if was_built and (ways := start.ways):  # number the destinations without gaps, exits first
+        numbers = np.unique(tiles.marks[tiles.marks >= 0]).tolist()
+        order = sorted(numbers, key=lambda number: (number not in ways.exits, number))
+        if order != list(range(len(order))) and any(event.do.send for event in config.events):
+            raise ValueError("events send people to destinations by number, and these would get other numbers: let the first"
+                             " ones stay, and be the exits")
+        marks = tiles.marks.copy()
+        for new, number in enumerate(order):
+            marks[tiles.marks == number] = new
+        tiles = tiles._replace(marks=marks)
+        people = config.crowd.model_copy(update={"exits": sum(number in ways.exits for number in order)})
+        config = config.model_copy(update={"crowd": people})
     if forces := [ScenarioEvent.model_validate({"tick": 0, "do": {put.kind: {
             "at": (put.x, put.y), "radius": put.radius, "strength": put.strength}}})
             for _, put in start.history if isinstance(put, PutForce)]:
@@ -419,20 +424,6 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
                 "playback": config.playback.model_copy(update={"corner": (origin.x, origin.y)}),
                 "world": config.world.model_copy(update={"y_axis": "up" if origin.up else "down"})})
     return {path: f"# {printable(about)}\n{yaml_of(config)}", **files}
-
-
-def _with_exits_first(config: Config, tiles: MapData, exits: Collection[int]) -> tuple[Config, MapData]:
-    """Number the destinations without gaps, exits first. Raises ValueError where events send people to them by number."""
-    numbers = np.unique(tiles.marks[tiles.marks >= 0]).tolist()
-    order = sorted(numbers, key=lambda number: (number not in exits, number))
-    if order != list(range(len(order))) and any(event.do.send for event in config.events):
-        raise ValueError("events send people to destinations by number, and these would get other numbers: let the first"
-                         " ones stay, and be the exits")
-    marks = tiles.marks.copy()
-    for new, number in enumerate(order):
-        marks[tiles.marks == number] = new
-    people = config.crowd.model_copy(update={"exits": sum(number in exits for number in order)})
-    return config.model_copy(update={"crowd": people}), tiles._replace(marks=marks)
 
 
 def write_together(files: Mapping[Path, str | bytes]) -> None:

@@ -51,7 +51,12 @@ class Keymap:
     def follow_layout(self, types: Mapping[int, str] | None = None) -> None:
         """Read the present layout again, unless it is given; `shown` stays the same object."""
         self.types = present_layout() if types is None else types
-        self._labels = dict(self._printed())
+        self._labels = dict[str, str]()  # what is printed on the keys whose bound names need neither Shift nor AltGr
+        for scancode, character in self.types.items():
+            for chord in ("", CHORD):
+                names = (chord + name for name in self._plain_names(scancode, character))
+                if name := next((name for name in names if name in self.bindings), ""):
+                    self._labels[name] = name if name[-1].isdigit() else chord + character
         self.shown.update({action: self._shown(keys_of(self._keys, action)) for action in ACTIONS})
 
     # --- what a key does ---------------------------------------------------------------------------------------------
@@ -111,32 +116,20 @@ class Keymap:
         found = tuple(labels.get(name, name) for name in names if name in labels or len(name.removeprefix(CHORD)) > 1)
         return found or names
 
-    def _printed(self) -> Iterator[tuple[str, str]]:
-        """Yield names that are bound and need neither Shift nor AltGr, and what is printed on their keys."""
-        for scancode, character in self.types.items():
-            for chord in ("", CHORD):
-                names = (chord + name for name in self._plain_names(scancode, character))
-                if name := next((name for name in names if name in self.bindings), ""):
-                    yield name, name if name[-1].isdigit() else chord + character
-
     def _plain_names(self, scancode: int, plain: str) -> Iterator[str]:
         """Yield the names of the key at a position without modifiers, if it types `plain` then."""
         position = US.get(scancode, "") if scancode else plain
         if position in POSITIONS:
             yield position
-        yield self._displaced_by(plain) if plain in POSITIONS else plain
+        displaced = plain  # by a position of that name: the character of the key there, which may name another one
+        for _ in POSITIONS:
+            if displaced in POSITIONS:
+                displaced = self.types.get(SCANCODES[displaced], displaced)
+        yield displaced
         if position.isalpha() and not plain.isascii():
             yield position
         if plain in KEYPAD:
             yield KEYPAD[plain]
-
-    def _displaced_by(self, name: str) -> str:
-        """Return the character of the key at a position, following characters that name positions themselves."""
-        for _ in POSITIONS:
-            name = self.types.get(SCANCODES[name], name)
-            if name not in POSITIONS:
-                break
-        return name
 
 
 def present_layout() -> dict[int, str]:

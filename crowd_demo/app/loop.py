@@ -177,9 +177,26 @@ class Loop:
     # --- the parts of a frame ----------------------------------------------------------------------------------------
 
     def _read_events(self, elapsed_s: float) -> None:
+        """Carry out the events, and what has become ready since the last frame; load the configuration that was chosen."""
         self.events.read(elapsed_s)
-        self.program.inspector.move_camera()
-        self._open_next()
+        if self.program.inspector.follows and self.program.inspector.at:
+            self.program.camera.look_at(*self.program.inspector.at)
+        name, self.program.next_scenario = self.program.next_scenario, None
+        if name:
+            if self.opening:
+                self.opening.close()
+            self.opening = Opening(name, self.worker, self.options.render)
+            self.compiling.add(self.opening)
+        if self.opening:
+            try:
+                self.opened = self.opening.job.result() if self.opening.job.done() else None
+                if self.opened and self.program.scenario_files.built_meanwhile:
+                    self.opened = None
+                    raise CannotOpenError(f"{self.opening.name} was not opened: there are unsaved edits")
+                self.program.notices.add(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
+            except CannotOpenError as error:
+                self.program.cannot_open(str(error))
+                self.opening = None
         if self.program.guide.latest and (tour := self.program.guide.tour):
             tour.measure_frame()
             if self.options.headless and self.options.tour:
@@ -189,26 +206,6 @@ class Loop:
         if self.program.numbers.dragged:
             self.program.numbers.offer()
         self.presenter.follow_size()
-
-    def _open_next(self) -> None:
-        """Start loading the configuration that the user has chosen, and show its progress."""
-        name, self.program.next_scenario = self.program.next_scenario, None
-        if name:
-            if self.opening:
-                self.opening.close()
-            self.opening = Opening(name, self.worker, self.options.render)
-            self.compiling.add(self.opening)
-        if not self.opening:
-            return
-        try:
-            self.opened = self.opening.opened()
-            if self.opened and self.program.scenario_files.built_meanwhile:
-                self.opened = None
-                raise CannotOpenError(f"{self.opening.name} was not opened: there are unsaved edits")
-            self.program.notices.add(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
-        except CannotOpenError as error:
-            self.program.cannot_open(str(error))
-            self.opening = None
 
     def _compute(self, steps: int) -> None:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps after a request to quit."""
@@ -220,8 +217,9 @@ class Loop:
         if steps and program.hawk.led:
             program.hawk.lead()
         crowd.make_steps(steps, lambda: program.running)
-        if (ways := program.sim.ways) and ways.waits:
-            program.tools.tell_ways(ways)
+        if (ways := program.sim.ways) and ways.waits and ways.steps > 1:
+            program.notices.add(f"ways follow the new walls: {ways.following} of {len(ways.fields.made)}", "ways",
+                                holds=lambda: ways.waits)
         program.tell_changes()
         if program.crowd.scene and (program.running or self.options.screenshot):
             alpha = crowd.pace.owed_s / crowd.pace.dt
@@ -265,7 +263,7 @@ class Loop:
         """Wait until the worker is done or there is a request to quit; if it takes long, answer keys meanwhile."""
         title_at = time.perf_counter() + LONG_S
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
-            job.result(ANSWER_EVERY_S if self.options.render and self.presenter.was_long else ANSWER_S)
+            job.result(ANSWER_EVERY_S if self.options.render and self.presenter.picture else ANSWER_S)
             return
         set_title = self.presenter.set_title if self.options.render else lambda what="": None
         to_answer = self.options.render and self.events.pressed
@@ -273,8 +271,19 @@ class Loop:
             if time.perf_counter() >= title_at:
                 set_title("a step takes long")
                 title_at = math.inf
-            if self.options.render:
-                to_answer = self._respond(to_answer)
+            # Not while the worker draws: reading events lets the window follow its new size, which frees that surface.
+            if self.options.render and self._drawing.acquire(blocking=False):
+                try:
+                    if self.presenter.is_drawn:  # an answer draws over it
+                        self.presenter.keep_picture()
+                    changed = self.events.read_at_once()
+                    self.presenter.follow_size()
+                    if changed or to_answer or self.presenter.is_outdated:
+                        self.presenter.answer([key_text(pygame.key.name(event.key)) for event in self.events.waiting
+                                               if event.type == pygame.KEYDOWN])
+                    to_answer = False
+                finally:
+                    self._drawing.release()
         if not job.done():
             set_title("leaving")
             frames = GRACE_FRAMES if self.options.report or self.options.screenshot else 0
@@ -284,25 +293,6 @@ class Loop:
         self.abandoned = not job.done()
         if not self.abandoned:
             job.result()
-
-    def _respond(self, to_answer: bool) -> bool:
-        """Read events and answer them, but not while the worker draws; return whether an answer is still due.
-
-        Reading events lets the window follow its new size, which frees the surface that is drawn on.
-        """
-        if not self._drawing.acquire(blocking=False):
-            return to_answer
-        try:
-            if self.presenter.is_drawn:  # an answer draws over it
-                self.presenter.keep_picture()
-            changed = self.events.read_at_once()
-            self.presenter.follow_size()
-            if changed or to_answer or self.presenter.is_outdated:
-                self.presenter.answer([key_text(pygame.key.name(event.key)) for event in self.events.waiting
-                                       if event.type == pygame.KEYDOWN])
-        finally:
-            self._drawing.release()
-        return False
 
     def end_window_frame(self) -> None:
         """Have other choices compiled in idle moments, once the first frames are over; wait if the frame was very short."""
@@ -327,15 +317,10 @@ class Presenter:
     def __init__(self, program: Program) -> None:
         self.program = program
         program.resize(screen().get_size())  # which a window manager may have chosen
-        self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
+        self.picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self.is_drawn = False  # whether the window has this frame's picture, and nothing over it
         self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
         self.set_title()
-
-    @property
-    def was_long(self) -> bool:
-        """Return whether the last frame took long."""
-        return self._picture is not None
 
     @property
     def is_outdated(self) -> bool:
@@ -347,9 +332,9 @@ class Presenter:
         profile = self.program.sim.profile
         with profile.stage("hud"):
             if self.is_drawn:
-                self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
+                self.picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
                 self._view = self._shown = self.program.camera.view_rect()
-            elif self._picture:
+            elif self.picture:
                 self._draw_picture()
             self.is_drawn = False
             self._draw_hud(hovered)
@@ -361,7 +346,7 @@ class Presenter:
 
     def answer(self, keys: Sequence[str]) -> None:
         """While a step takes long, show over the last picture what changes at once, and which keys come next."""
-        self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
+        self.picture = self.picture or screen().copy()  # the first time that it takes long there is an older HUD in it
         self._draw_picture()
         queued = [f"Queued: {', '.join(keys)} (applied after the current step)"] if keys else []
         self._draw_hud(None, queued, with_panels=self.program.sim.profile.frames > 0)
@@ -370,11 +355,11 @@ class Presenter:
 
     def keep_picture(self) -> None:
         """Keep what was drawn in this frame, which takes longer."""
-        self._picture, self.is_drawn, self._view = screen().copy(), False, self.program.camera.view_rect()
+        self.picture, self.is_drawn, self._view = screen().copy(), False, self.program.camera.view_rect()
 
     def _draw_picture(self) -> None:
         """Draw the picture that was kept where the camera now shows it."""
-        picture, view, camera = self._picture, self._view, self.program.camera
+        picture, view, camera = self.picture, self._view, self.program.camera
         assert picture
         if self.is_outdated or picture.get_size() != screen().get_size():
             screen().fill("black")
@@ -430,21 +415,17 @@ class Opening:
         self.progress = LoadingProgress()
         self._worker, self._render = worker, render
         self._closed = False
-        self._result = in_thread(self._open, "crowd-demo opening")
-
-    def opened(self) -> Loaded | None:
-        """Return the loaded configuration, or None until it is ready. Raises CannotOpenError."""
-        return self._result.result() if self._result.done() else None
+        self.job = in_thread(self._open, "crowd-demo opening")  # raises CannotOpenError
 
     @property
     def busy(self) -> bool:
         """Return whether the thread is at work, so that it may be inside the compiler."""
-        return not self._result.done()
+        return not self.job.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Give up as soon as possible, and wait for that at most so long."""
         self._closed = True
-        wait((self._result,), timeout_s)
+        wait((self.job,), timeout_s)
 
     def _open(self) -> Loaded:
         try:

@@ -104,9 +104,18 @@ class Session:
 
         What was loaded is kept by the loop alone, so that it can be freed when another configuration is opened.
         """
-        loaded = self._load()
-        if not loaded:
+        progress = LoadingProgress()
+        job = self.worker.submit(lambda: self._loaded(progress))
+        with eager_threads():
+            if self.options.headless:
+                with ProgressLine("crowd-demo") as line:
+                    while not self.quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
+                        line.show(progress)
+            else:
+                self.keys = show_progress(job, progress, Keymap(self.config.keys), self.quitting, self.options.config_name)
+        if self.quitting.asked:
             return {}
+        loaded = job.result()
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
@@ -184,18 +193,6 @@ class Session:
         if self.trace:
             self.trace.close()
         return code or (FAILED if self.trace and self.trace.error else OK)
-
-    def _load(self) -> Loaded | None:
-        progress = LoadingProgress()
-        job = self.worker.submit(lambda: self._loaded(progress))
-        with eager_threads():
-            if self.options.headless:
-                with ProgressLine("crowd-demo") as line:
-                    while not self.quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
-                        line.show(progress)
-            else:
-                self.keys = show_progress(job, progress, Keymap(self.config.keys), self.quitting, self.options.config_name)
-        return None if self.quitting.asked else job.result()
 
     def _loaded(self, progress: LoadingProgress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Moment
-from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
+from crowd_demo.app.copying import Shown, copy, put_out
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import (
     ANSWER_KEYS,
@@ -300,8 +300,7 @@ class Program:
         shown, name = self.scenario_files.named(self._on_screen(), self.config_name)
         text, about = copy(shown, name, as_yaml)
         about += f" ({shown.unsaved})" if shown.unsaved else ""
-        to_terminal(text)
-        self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
+        self.notices.add(f"{'copied' if put_out(text) else 'in the terminal'}: {about}", "copy")
 
     def save_slow_frames(self) -> None:
         try:

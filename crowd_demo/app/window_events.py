@@ -68,7 +68,11 @@ class WindowEvents:
         to_answer = False
         for event in pygame.event.get():
             to_answer |= event.type in (pygame.KEYDOWN, pygame.WINDOWSIZECHANGED)
-            if self._is_for_now(event):
+            self.keys.listen()
+            is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
+            in_turn = not any(before.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN) for before in self.waiting)
+            of_window = self.keys.is_for_now(event) if event.type == pygame.KEYDOWN else self.mouse.moves_view(event)
+            if is_scrubbing or self._program.keymap.quits(event) or (in_turn and (event.type == pygame.KEYUP or of_window)):
                 self._read(event)
             else:
                 self.waiting.append(event)
@@ -83,16 +87,6 @@ class WindowEvents:
             self._program.camera.pan(*pan)
         if self._program.seeing.zoom_left != 1:
             self._program.seeing.glide(elapsed_s)
-
-    def _is_for_now(self, event: pygame.Event) -> bool:
-        """Return whether it quits, moves along the timeline, or concerns the window alone and none before it waits."""
-        self.keys.listen()
-        is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
-        if is_scrubbing or self._program.keymap.quits(event):
-            return True
-        in_turn = not any(before.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN) for before in self.waiting)
-        is_for_now = self.keys.is_for_now(event) if event.type == pygame.KEYDOWN else self.mouse.moves_view(event)
-        return in_turn and (event.type == pygame.KEYUP or is_for_now)
 
     def _read(self, event: pygame.Event) -> None:
         self.keys.listen()
@@ -159,7 +153,13 @@ class Keyboard:
         if action and self._dialog_open and not ACTIONS[action].over_dialog:
             action = ""
         if (self._dialog_open or name in self._wanted) and not modifiers & pygame.KMOD_CTRL:
-            offer = partial(self._offer, name, bool(modifiers & pygame.KMOD_SHIFT), action, shifted)
+            def offer() -> None:
+                """Offer the key to the dialog or the tour if it has a name; if it is not taken, do what it is bound to."""
+                dialogs, shift = self._program.dialogs, bool(modifiers & pygame.KMOD_SHIFT)
+                is_taken = not name or (dialogs.press(name, shift) if dialogs.top else self._program.guide.press(name))
+                if not is_taken and action and not any(ACTIONS[action].pans):
+                    self._program.act(action, shifted)
+
             if self._dialog_open and name in DIALOG_REPEATS:
                 self._repeating[_key(event)] = _Held(offer, DIALOG_EVERY_S)
             offer()
@@ -198,13 +198,6 @@ class Keyboard:
             return self._dialog_open and name in THROUGH_DIALOG
         return action != "" and ACTIONS[action].at_once
 
-    def _offer(self, name: str, shift: bool, action: str, shifted: bool) -> None:
-        """Offer a key that has a name to the dialog or the tour; if it is not taken, do what it is bound to."""
-        dialogs, guide = self._program.dialogs, self._program.guide
-        is_taken = not name or (dialogs.press(name, shift) if dialogs.top else guide.press(name))
-        if not is_taken and action and not any(ACTIONS[action].pans):
-            self._program.act(action, shifted)
-
 
 def _key(event: pygame.Event) -> int:
     """Which key it is, whatever it types: going up it may type something else than going down."""
@@ -237,12 +230,31 @@ class Mouse:
         self._is_inside = event.type != pygame.WINDOWLEAVE and (self._is_inside or event.type == pygame.MOUSEMOTION)
         match event.type:
             case pygame.MOUSEWHEEL:
-                self._wheel(getattr(event, "precise_y", event.y))
+                notches = getattr(event, "precise_y", event.y)
+                resizes = not self._program.tools.is_hand and not self._program.dialogs.top
+                if resizes and pygame.key.get_mods() & pygame.KMOD_CTRL:
+                    self._program.tools.resize(notches)
+                elif self._program.dialogs.top:
+                    self._program.dialogs.press("up" if notches > 0 else "down", False)
+                elif (target := self._target()) and target.kind == LEGEND:
+                    self._hud.scroll_legend(-1 if notches > 0 else 1, int(target.name))
+                elif target and target.kind in (NUMBERS, SLIDER, SETTING):
+                    self._hud.scroll_numbers(-1 if notches > 0 else 1)
+                else:
+                    self._program.seeing.zoom(*self._pointer.at, ZOOM_STEP**notches)
             case pygame.MOUSEMOTION:
                 self._move(*event.pos)
             case pygame.MOUSEBUTTONDOWN | pygame.MOUSEBUTTONUP:
                 self._pointer.at = event.pos
-                self._button(event.button, event.type == pygame.MOUSEBUTTONDOWN)
+                if event.button == pygame.BUTTON_LEFT:
+                    if event.type == pygame.MOUSEBUTTONDOWN:
+                        self._press()
+                    else:
+                        self._release()
+                elif event.type == pygame.MOUSEBUTTONDOWN and event.button in DRAG_BUTTONS:
+                    self._dragging.add(event.button)
+                else:
+                    self._dragging.discard(event.button)
             case pygame.WINDOWLEAVE:
                 self._hovered = None
 
@@ -285,92 +297,59 @@ class Mouse:
 
     # --- buttons -----------------------------------------------------------------------------------------------------
 
-    def _button(self, button: int, is_down: bool) -> None:
-        if button == pygame.BUTTON_LEFT and is_down:
-            self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
-            self._held, self._slid_to = self._pressed_on(self._target()), self._pointer.at[0]
-            self._program.undo.begin_gesture()
-            shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
-            self._corner = self._pointer.at if shift and self._held is None else None
-            is_free = self._held is None and not self._corner and not self._program.dialogs.top
-            self._is_stroke = is_free and self._program.tools.begin(*self._pointer.at)
-            self._follow()
-        elif button == pygame.BUTTON_LEFT:
-            self._release()
-        elif is_down and button in DRAG_BUTTONS:
-            self._dragging.add(button)
-        else:
-            self._dragging.discard(button)
-
-    def _pressed_on(self, target: Target | None) -> Target | None:
-        """Return what a press begins on; a second one soon after it on a slider resets the number instead."""
-        now, last = time.monotonic(), self._last_press
-        self._last_press = target, now
+    def _press(self) -> None:
+        """Begin a drag, a stroke or a click; a second press soon after the first on a slider resets the number instead."""
+        self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
+        target, now, last = self._target(), time.monotonic(), self._last_press
+        self._held, self._last_press, self._slid_to = target, (target, now), self._pointer.at[0]
         if target and target.kind == SLIDER and last[0] == target and now - last[1] < DOUBLE_S:
             self._program.numbers.reset(target.name)
-            self._last_press = None, now
-            return ON_PANEL
-        return target
+            self._held, self._last_press = ON_PANEL, (None, now)
+        self._program.undo.begin_gesture()
+        shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
+        self._corner = self._pointer.at if shift and self._held is None else None
+        is_free = self._held is None and not self._corner and not self._program.dialogs.top
+        self._is_stroke = is_free and self._program.tools.begin(*self._pointer.at)
+        self._follow()
 
     def _release(self) -> None:
+        """End what the press began. One that did not move is a click, which closes an open dialog if it is outside of it."""
+        program, (x, y) = self._program, self._pointer.at
         target, is_click = self._held, self._pressed and self._moved <= STILL_PX and not self.scrubbing
         self._pressed, self._held = False, None
         if target and target.kind == SLIDER:
-            self._program.numbers.release()
+            program.numbers.release()
         if self._is_stroke:
             self._is_stroke = False
-            self._program.tools.end()
-        elif is_click:
-            self._click(target)
-        else:
+            program.tools.end()
+        elif not is_click:
             self._last_press = None, 0.0
-
-    def _click(self, target: Target | None) -> None:
-        """A click outside of the dialog that is open closes it."""
-        program, at = self._program, self._pointer.at
-        if program.dialogs.top:
+        elif program.dialogs.top:
             program.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
-            return
-        match target:
-            case Target("number", path) if path == RIGHT:
-                program.split.next_value()
-            case Target("number", "agents"):
-                program.act("agents")
-            case Target("value" | "number", path):
-                program.techniques.touched = path
-                program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
-            case Target("setting", path):
-                program.numbers.type_value(path)
-            case Target("fold", name):
-                program.panels.fold(name)
-            case Target("unfold", name):
-                program.panels.unfold(name)
-            case Target("graph"):
-                program.panels.fit_graph()
-            case Target("technique" | "action" | "tool", action):
-                program.act(action)
-            case Target("card" | "why"):
-                program.act("card")
-            case Target("answer"):
-                program.answers.close()
-            case Target("tour", name) if program.guide.tour:
-                program.guide.tour.act(name)
-            case None:
-                program.inspector.click(*at)
-
-    def _wheel(self, notches: float) -> None:
-        """Move through the list that is open, scroll at the cursor, or zoom; with Ctrl change the size of the brush."""
-        resizes = not self._program.tools.is_hand and not self._program.dialogs.top
-        if resizes and pygame.key.get_mods() & pygame.KMOD_CTRL:
-            self._program.tools.resize(notches)
-        elif self._program.dialogs.top:
-            self._program.dialogs.press("up" if notches > 0 else "down", False)
-        elif (target := self._target()) and target.kind == LEGEND:
-            self._hud.scroll_legend(-1 if notches > 0 else 1, int(target.name))
-        elif target and target.kind in (NUMBERS, SLIDER, SETTING):
-            self._hud.scroll_numbers(-1 if notches > 0 else 1)
         else:
-            self._program.seeing.zoom(*self._pointer.at, ZOOM_STEP**notches)
+            match target:
+                case Target("number", path) if path == RIGHT:
+                    program.split.next_value()
+                case Target("number", "agents"):
+                    program.act("agents")
+                case Target("value" | "number", path):
+                    program.techniques.touched = path
+                    program.menus.open_choices(BY_PATH[path], (round(x), round(y)))
+                case Target("graph"):
+                    program.panels.fit_graph()
+                case Target("answer"):
+                    program.answers.close()
+                case Target("tour", name) if program.guide.tour:
+                    program.guide.tour.act(name)
+                case Target("card" | "why"):
+                    program.act("card")
+                case Target(kind, name):
+                    by_name = {"setting": program.numbers.type_value, "fold": program.panels.fold,
+                               "unfold": program.panels.unfold, "technique": program.act, "action": program.act,
+                               "tool": program.act}
+                    by_name.get(kind, lambda name: None)(name)
+                case None:
+                    program.inspector.click(x, y)
 
     # --- moving ------------------------------------------------------------------------------------------------------
 
@@ -379,7 +358,30 @@ class Mouse:
         self._pointer.at = x, y
         if self._pressed:
             self._moved += abs(dx) + abs(dy)
-            self._drag(dx, dy)
+            program, held = self._program, self._held
+            pace = FINER if pygame.key.get_mods() & pygame.KMOD_SHIFT else FINE
+            if self._is_stroke:
+                program.tools.move(*self._pointer.at)
+            elif self._corner:
+                if self._moved > STILL_PX:
+                    program.inspector.select(self._corner, self._pointer.at)
+            elif held is None:
+                program.camera.pan(-dx, -dy)
+            elif held.kind == "line":
+                program.split.move(self._pointer.at[0])
+            elif held.kind == "number":
+                self._dragged += dx * (pace / FINE)
+                if steps := int(self._dragged / NOTCH_PX):
+                    self._dragged -= steps * NOTCH_PX
+                    if held.name == RIGHT:
+                        program.split.change_number(steps)
+                    elif held.name == "agents":
+                        program.controls.drag_agents(steps)
+                    else:
+                        program.techniques.drag_number(held.name, steps)
+            else:
+                self._slid_to += dx * pace
+                self._follow()
         elif self._dragging:
             self._program.camera.pan(-dx, -dy)
         elif (target := self._target()) is None:
@@ -388,32 +390,6 @@ class Mouse:
             self._hovered = Hovered(target, self._pointer.at), time.monotonic()
             if dialog := self._program.dialogs.top:
                 dialog.hover(target)
-
-    def _drag(self, dx: float, dy: float) -> None:
-        program, held = self._program, self._held
-        pace = FINER if pygame.key.get_mods() & pygame.KMOD_SHIFT else FINE
-        if self._is_stroke:
-            program.tools.move(*self._pointer.at)
-        elif self._corner:
-            if self._moved > STILL_PX:
-                program.inspector.select(self._corner, self._pointer.at)
-        elif held is None:
-            program.camera.pan(-dx, -dy)
-        elif held.kind == "line":
-            program.split.move(self._pointer.at[0])
-        elif held.kind == "number":
-            self._dragged += dx * (pace / FINE)
-            if steps := int(self._dragged / NOTCH_PX):
-                self._dragged -= steps * NOTCH_PX
-                if held.name == RIGHT:
-                    program.split.change_number(steps)
-                elif held.name == "agents":
-                    program.controls.drag_agents(steps)
-                else:
-                    program.techniques.drag_number(held.name, steps)
-        else:
-            self._slid_to += dx * pace
-            self._follow()
 
     def _follow(self) -> None:
         """Let the timeline, the minimap, the guess of a tour or a slider follow the cursor."""

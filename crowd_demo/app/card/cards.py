@@ -59,7 +59,21 @@ class Cards:
         view = at.view_key != (self.view_key or at.view_key)
         self.view_key = at.view_key
         if switched.new or why or view:
-            self._react(switched, why, view, at)
+            next_frame = at.sim.profile.frames + 1
+            if inactive(at.sim.situation).issuperset(switched.new):  # then there is nothing to measure
+                switched = Switched({}, {})
+            if self.trial and (why or at.hidden):
+                self.trial.end(why or "the HUD was hidden")
+            if switched.new and not (at.hidden or at.deferred.issuperset(switched.new)):
+                self._begin(switched, view, at)
+            elif self.trial and switched.new:
+                self.trial.end("other techniques were switched")
+            elif self.trial and view:
+                self.trial.view_changed(at.sim.profile)
+            if switched.new or why:
+                self._crowd_since, self._before_compiling, self._read = next_frame, TimingWindow(), ReadingsMean(self.readings)
+            if view:
+                self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames=NO_TIMES)
         if self.trial:
             was_over = self.trial.over
             self.trial.work(at, self._read, spent_s if self.trial is trial else 0.0)
@@ -90,27 +104,6 @@ class Cards:
     def _is_shown(self) -> bool:
         lasts = self.trial is not None and self.trial.left_s > 0
         return lasts if self._asked is None else self._asked
-
-    def _react(self, switched: Switched, why: str, view: bool, at: Moment) -> None:
-        """Techniques were switched, or something else was done to the crowd (`why`), or the view changed.
-
-        There is nothing to measure where none of the techniques has an effect.
-        """
-        next_frame = at.sim.profile.frames + 1
-        if inactive(at.sim.situation).issuperset(switched.new):
-            switched = Switched({}, {})
-        if self.trial and (why or at.hidden):
-            self.trial.end(why or "the HUD was hidden")
-        if switched.new and not (at.hidden or at.deferred.issuperset(switched.new)):
-            self._begin(switched, view, at)
-        elif self.trial and switched.new:
-            self.trial.end("other techniques were switched")
-        elif self.trial and view:
-            self.trial.view_changed(at.sim.profile)
-        if switched.new or why:
-            self._crowd_since, self._before_compiling, self._read = next_frame, TimingWindow(), ReadingsMean(self.readings)
-        if view:
-            self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames=NO_TIMES)
 
     def _begin(self, switched: Switched, view: bool, at: Moment) -> None:
         """Begin a new card. A card without results is merged into it: two quick keys are one switch.

@@ -32,7 +32,7 @@ from crowd_demo.app.card.effect import (
 )
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.ablation import REORDER
-from crowd_demo.measure.comparison import DRAW, FRAME, STEP, InterleavedTiming
+from crowd_demo.measure.comparison import DRAW, FRAME, STEP
 from crowd_demo.measure.proof import MAX_FRAME_MS, Answers, DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
 from crowd_demo.measure.statistics import STUDENT_T, Times
 from crowd_demo.profile import OTHER, Profile
@@ -138,11 +138,9 @@ class Trial:
             return
         self._credit_s += SHARE * spent_s
         self._rest -= 1
-        if self._credit_s > 0 and self._rest < 0:
-            self._work_a_while(at.sim.profile, read)
-
-    def _work_a_while(self, profile: Profile, read: ReadingsMean) -> None:
-        start_s, spent_s, parts = self._clock(), 0.0, 0
+        if self._credit_s <= 0 or self._rest >= 0:
+            return
+        start_s, spent_s, parts, profile = self._clock(), 0.0, 0, at.sim.profile
         with profile.stage(PROOF):
             while spent_s < self._credit_s and self._advance(profile, read):
                 spent_s, parts = self._clock() - start_s, parts + 1
@@ -174,16 +172,27 @@ class Trial:
         self._spans = tuple(spans) or self._spans
         self.told = telling(self._counted, counted(self._times.after, read.means()), self.switched.new,
                             self._kind is EXACT)
-        self.summary = self._summary()
+        known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]
+        self.summary = {}
+        if len(self.switched.new) == 1 and known:
+            (path,), ((_, change),) = self.switched.new, self._changes()
+            rows = ", ".join(f"{span.name} {outcome_text(span)}" for span in known)
+            self.summary = {path: f"{change}: {rows}, {self._finding.text}"}
 
     def _interleaved(self) -> Iterator[Span]:
-        """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time to save more."""
+        """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time to save more.
+
+        There is no factor of what takes no time, or hardly ever runs.
+        """
         if not (self._copies and (turns := self._copies.turns) and turns.turns):
             return
         stage = turns.changed_most(DRAW if self.drawn else STEP)
         for name in (FRAME, DRAW, stage) if self.drawn else (STEP, stage, FRAME):
             if name:
-                yield span_of(name, turns)
+                found = turns.effect(name)
+                seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
+                none = seldom or min(found.a.value, found.b.value) < LEAST_MS
+                yield Span(name, found.a.value, found.b.value, *found.ratio.inverse, "no factor" if none else found.verdict)
 
     @property
     def _takes_turns(self) -> bool:
@@ -312,14 +321,6 @@ class Trial:
                     self._state(), left, self.frame, SLOW_NOTE if self._slow else "" if self._takes_turns else
                     LONG_NOTE if self._has_times else NO_TIMES_NOTE, self.reasons, self._explained or self._stage)
 
-    def _summary(self) -> dict[str, str]:
-        known = [span for span in self.spans if span.outcome not in ("unknown", "no factor")]
-        if len(self.switched.new) > 1 or not known:
-            return {}
-        (path,), ((_, change),) = self.switched.new, self._changes()
-        rows = ", ".join(f"{span.name} {outcome_text(span)}" for span in known)
-        return {path: f"{change}: {rows}, {self._finding.text}"}
-
     def _changes(self) -> Iterator[tuple[str, str]]:
         old, new = self.switched
         return ((BY_PATH[path].label.strip(), f"{hud_word(old[path])} -> {hud_word(value)}") for path, value in new.items())
@@ -335,14 +336,6 @@ class Trial:
             return f"copies are being made{until}"
         several = "s" * (turns.turns != 1)
         return f"{turns.turns} round{several} of two copies, {turns.timed} frames{until}"
-
-
-def span_of(name: str, turns: InterleavedTiming) -> Span:
-    """The row of what was timed interleaved; no factor of what takes no time, or hardly ever runs."""
-    found = turns.effect(name)
-    seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
-    none = seldom or min(found.a.value, found.b.value) < LEAST_MS
-    return Span(name, found.a.value, found.b.value, *found.ratio.inverse, "no factor" if none else found.verdict)
 
 
 def whole(times: Times) -> Floats:

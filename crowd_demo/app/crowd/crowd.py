@@ -36,11 +36,11 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.status import Mark, Past
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate, Switch
-from crowd_demo.sim.edits import PaintWalls, PlaceLine, SetExit, SetGoal, lasting_edits
+from crowd_demo.sim.edits import lasting_edits
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot, differences
-from crowd_demo.sim.tuning import SetNumbers, Tune, numbers_by_hand
+from crowd_demo.sim.tuning import SetNumbers, numbers_by_hand
 
 MB = 1_000_000
 UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
@@ -51,7 +51,6 @@ REACH_S = 60.0
 MAX_ENTRIES = 200
 MAX_TIMES = 5_000  # of which the entries are remembered; beyond, those before the past that is kept are forgotten
 LEAST_GAP_S, LONGEST_GAP_S = 0.5, 5.0
-OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers
 
 
 class Change(NamedTuple):
@@ -153,8 +152,24 @@ class Crowd:
 
     def carry_out_changes(self, go_on: Callable[[], bool]) -> None:
         """Go to the tick that is sought, and carry out `changes`. `go_on` is asked between steps."""
-        if self.sought is not None:
-            self._go(self.sought, go_on)
+        if (tick := self.sought) is not None:  # or as near as is known; stop when another one is sought, or `go_on` says no
+            timeline = self.timeline
+            to = min(max(tick, timeline.oldest), timeline.newest)
+            keyframe = timeline.keyframes.before(to)
+            if keyframe and not keyframe.tick <= self.sim.tick <= to:
+                if not self.in_past:
+                    timeline.check.leave(self.sim)
+                self.sim.restore(keyframe)
+                timeline.check.start = keyframe.tick
+                for action in timeline.due(self.sim):
+                    self._apply(self.sim, action)
+                self.changed.append(Change(OTHER_TIME))
+            while self.sim.tick < to and go_on() and self.sought == tick:
+                self.step()
+            if self.sought == tick:
+                self.sought = None
+            timeline.timed = self.sim.tick
+            self.agents_asked = agents_at_start(self.sim)
         changes, self.changes = self.changes, []
         for change in changes:
             if callable(change):
@@ -259,26 +274,6 @@ class Crowd:
         if self.recording:
             self.recording.begin(sim, left)
 
-    def _go(self, tick: int, go_on: Callable[[], bool]) -> None:
-        """Go to a tick, or as near as is known; stop when another one is sought, or `go_on` says no."""
-        timeline = self.timeline
-        to = min(max(tick, timeline.oldest), timeline.newest)
-        keyframe = timeline.keyframes.before(to)
-        if keyframe and not keyframe.tick <= self.sim.tick <= to:
-            if not self.in_past:
-                timeline.check.leave(self.sim)
-            self.sim.restore(keyframe)
-            timeline.check.start = keyframe.tick
-            for action in timeline.due(self.sim):
-                self._apply(self.sim, action)
-            self.changed.append(Change(OTHER_TIME))
-        while self.sim.tick < to and go_on() and self.sought == tick:
-            self.step()
-        if self.sought == tick:
-            self.sought = None
-        timeline.timed = self.sim.tick
-        self.agents_asked = agents_at_start(self.sim)
-
     def _apply(self, sim: Simulation, action: Action) -> None:
         """Apply an action, note the change, and show what an event says. Raises ValueError if it is impossible."""
         if isinstance(action, Switch):
@@ -312,12 +307,6 @@ class Entries(NamedTuple):
 
     done: tuple[Entry, ...] = ()
     undone: tuple[Entry, ...] = ()
-
-
-def after_restart(entries: Entries) -> Entries:
-    """Return the entries that another crowd in the same world keeps: those about no particular agents and forces."""
-    return Entries(*(tuple(entry for entry in each if entry.inverses and all(
-        isinstance(back, OF_ANY_CROWD) for back in entry.inverses)) for each in entries))
 
 
 def fitting(entries: tuple[Entry, ...], bound: int) -> tuple[Entry, ...]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from crowd_demo.app.crowd.crowd import Crowd, after_restart
+from crowd_demo.app.crowd.crowd import Crowd, Entries
 from crowd_demo.app.crowd.technique_controls import next_number
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen.notices import Notices
@@ -20,9 +20,11 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.card import AnswerView, PastRun
 from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import speed_text
-from crowd_demo.sim.actions import Place, Populate
+from crowd_demo.sim.actions import Place, Populate, Switch
+from crowd_demo.sim.edits import PaintWalls, PlaceLine, SetExit, SetGoal
 from crowd_demo.sim.events import Event
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.tuning import SetNumbers, Tune
 
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 ROUND = (*range(10), *(each * 10**power for power in range(6) for each in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
@@ -31,6 +33,7 @@ AGENTS = Range(int, 0, MAX_AGENTS)
 SLICE, SLICE_S = 20_000, 0.05  # agents that come or leave at once, at first; later ones take about so long
 ANSWER_KEYS = {"restart": "again", "happen": "then {}", "export": "a page", "quit": "close"}  # which close it
 HAWK = 0  # predators have the lowest ids
+OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers  # of no certain agents
 
 
 def next_of(values: Iterable[float], value: float, direction: int) -> float:
@@ -124,7 +127,9 @@ class CrowdControls:
         """Start again with the same seed, the present number of agents and techniques, and what was built or set by hand."""
         crowd = self._crowd
         try:
-            otherwise = after_restart(crowd.timeline.entries_at(crowd.sim.tick))
+            otherwise = Entries(*(tuple(entry for entry in each if entry.inverses and all(
+                isinstance(back, OF_ANY_CROWD) for back in entry.inverses))
+                for each in crowd.timeline.entries_at(crowd.sim.tick)))
             sim = crowd.at_its_start(crowd.agents_asked)
             crowd.go_on_with(sim, crowd.sim.tick, crowd.left_behind("restart", otherwise))
             self._notices.add("started again", "restart")

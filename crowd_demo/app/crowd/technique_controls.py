@@ -129,8 +129,14 @@ class Switcher:
                 request.state = "waiting for a step"
                 options = options if request.owner else asked
         self._asked = bool(ready and missing)  # beside what takes effect the others may need more
-        if missing or self.busy or self.job.done:
-            self._compile_cheapest(missing, options)
+        if missing or self.busy or self.job.done:  # begin with what compiles fastest; stop if nothing is missing
+            launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
+            later = len({key_of(launch) for others, _ in missing for launch in others} - set(map(key_of, launches)))
+            self.compilers.want(launches, asked, later)
+            if not launches:
+                self.job = RunningJob("compiling")
+            elif not self.busy:
+                self._work = in_thread(self._compile, "crowd-demo compiler")
         return ready
 
     def compile_one_by_one(self, options: Optimizations) -> Iterator[str]:
@@ -152,16 +158,6 @@ class Switcher:
         self.compilers.close()
         if self._work:
             wait((self._work,), timeout_s)
-
-    def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
-        """Start compiling the launches that take the least time to compile; stop if there are none."""
-        launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        later = len({key_of(launch) for others, _ in missing for launch in others} - set(map(key_of, launches)))
-        self.compilers.want(launches, asked, later)
-        if not launches:
-            self.job = RunningJob("compiling")
-        elif not self.busy:
-            self._work = in_thread(self._compile, "crowd-demo compiler")
 
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""

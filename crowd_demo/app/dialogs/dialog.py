@@ -260,6 +260,11 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
                 return
             job, self._job = self._job, None
             self.over = self.over or not job.result()
+        if self.over and self._refused:
+            self.closed = True
+            self._notify(self._refused, "experiment")
+        if self.over and self.experiment:
+            self.results = self._results_of(self.experiment)
 
     def _run(self, make: Callable[[], Kind]) -> Iterator[Slice]:
         yield self.progress
@@ -276,14 +281,6 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
             self._refused = str(error)
         self.progress = progress or self.progress
         return progress is not None
-
-    def ended(self) -> None:
-        """The experiment is over: tell why it was refused, and keep its results."""
-        if self._refused:
-            self.closed = True
-            self._notify(self._refused, "experiment")
-        if self.experiment:
-            self.results = self._results_of(self.experiment)
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
@@ -319,9 +316,16 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
             if self._bindings.get(key) in AGAIN:
                 self.close()
             return key not in (*LOOKING, "escape")
-        if key == "s":
-            self._save()
-        return key == "s" or (key in MOVES and super().press(key, shift))
+        if key != "s":
+            return key in MOVES and super().press(key, shift)
+        path = free_name(Path(), ".json")
+        try:
+            if self.experiment:
+                write_report(self.experiment.record(), path)
+                self._notify(f"saved {path}", "experiment")
+        except OSError as error:
+            self._notify(f"cannot save {path}: {reason(error)}", "experiment")
+        return True
 
     def click(self, target: Target) -> None:
         if self._is_asking:
@@ -335,16 +339,6 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
         super().close()
         for path, line in self.results.items() if not self._repeat else ():
             self._notify(f"{BY_PATH[path].label.strip()}, {line}", path)
-
-    def _save(self) -> None:
-        if not self.experiment:
-            return
-        path = free_name(Path(), ".json")
-        try:
-            write_report(self.experiment.record(), path)
-            self._notify(f"saved {path}", "experiment")
-        except OSError as error:
-            self._notify(f"cannot save {path}: {reason(error)}", "experiment")
 
 
 def colour_of(found: Comparison) -> Colour:
@@ -428,7 +422,6 @@ class Experiments:
             dialog.advance(worker)
         if dialog and dialog.over:
             self.dialog = None
-            dialog.ended()
             self._measured.update(dialog.results)
             worker.submit(give_back_freed)
 

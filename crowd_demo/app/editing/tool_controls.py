@@ -47,7 +47,6 @@ from crowd_demo.sim.edits import PaintWalls, PlaceLine, PutBack, PutForce, Remov
 from crowd_demo.sim.events import Event, Send, actions_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.tuning import Tune
-from crowd_demo.sim.ways import Ways
 
 LEAST_M, MAX_M = 0.5, 100.0  # of a brush: its diameter in metres
 USUAL_M = {"brush": 3.0, "force": 20.0}  # tools of one kind of size share it
@@ -205,12 +204,6 @@ class Tools:
                 self._notices.add(f"{who(sim, stroke.walled_in)} removed: no free ground near (undo restores them)",
                                   "walled in")
 
-    def tell_ways(self, ways: Ways) -> None:
-        """Say how far ways have followed the walls. Call as long as they have not."""
-        if ways.steps > 1:
-            self._notices.add(f"ways follow the new walls: {ways.following} of {len(ways.fields.made)}", "ways",
-                              holds=lambda: ways.waits)
-
     def undo(self) -> None:
         """Undo the last stroke, of which the rest is carried out first."""
         self.end()
@@ -225,15 +218,18 @@ class Tools:
         if self.is_hand or self._crowd.player:
             return None
         sweep = Sweep((self._camera.screen_to_world(*at),), self.radius)
-        lines: tuple[tuple[Point, Point], ...] = ()
+        lines = list[tuple[Point, Point]]()
         if self.held.paints is not None:
             patch = tiles_passed(sim.terrain, sweep)
             changes = (sim.terrain.kinds[patch.part] == WALL) != self.held.paints
             lines = self._outline(patch._replace(mask=patch.mask & changes), float(sim.terrain.walls.tile))
-        if self.held.shows_goals:
-            lines = self._goals(sim)
+        for number in goals_of(sim) if self.held.shows_goals else ():  # a diamond, with a cross for an exit
+            (x, y), half = self._camera.world_to_screen(*sim.terrain.destinations[number][:2]), DIAMOND_PX
+            corners = [(x + half, y), (x, y + half), (x - half, y), (x, y - half)]
+            lines += zip(corners, corners[1:] + corners[:1], strict=True)
+            lines += [(corners[0], corners[2]), (corners[1], corners[3])] if sim.ways and number in sim.ways.exits else []
         size = "" if self.held.motion is Motion.DRAG else f", {size_text(self.size_m)}"
-        return BrushView(at, self.radius * self._camera.zoom, lines, f"{self.held.tells(sim, sweep)}{size}")
+        return BrushView(at, self.radius * self._camera.zoom, tuple(lines), f"{self.held.tells(sim, sweep)}{size}")
 
     def rings(self) -> list[Ring]:
         return [(self._camera.world_to_screen(force.x, force.y), force.radius * self._camera.zoom, force.kind)
@@ -255,17 +251,7 @@ class Tools:
         share = math.log(self.size_m / LEAST_M) / math.log(MAX_M / LEAST_M)
         return ToolBarView(tuple(buttons), size_text(self.size_m), share)
 
-    def _goals(self, sim: Simulation) -> tuple[tuple[Point, Point], ...]:
-        """A diamond for each destination, with a cross for an exit, as lines in pixels."""
-        lines, exits = list[tuple[Point, Point]](), sim.ways.exits if sim.ways else ()
-        for number in goals_of(sim):
-            (x, y), half = self._camera.world_to_screen(*sim.terrain.destinations[number][:2]), DIAMOND_PX
-            corners = [(x + half, y), (x, y + half), (x - half, y), (x, y - half)]
-            lines += zip(corners, corners[1:] + corners[:1], strict=True)
-            lines += [(corners[0], corners[2]), (corners[1], corners[3])] if number in exits else []
-        return tuple(lines)
-
-    def _outline(self, patch: Patch, tile: float) -> tuple[tuple[Point, Point], ...]:
+    def _outline(self, patch: Patch, tile: float) -> list[tuple[Point, Point]]:
         """The edges between tiles that will change and others, as lines in pixels; none where there are too many."""
         mask = np.pad(patch.mask, 1).view(np.int8)
         rows, columns = np.nonzero(np.diff(mask, axis=0)[:, 1:-1])  # between the row above and this one
@@ -273,10 +259,10 @@ class Tools:
         rows, columns = np.nonzero(np.diff(mask, axis=1)[1:-1])
         down = [((column, row), (column, row + 1)) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
         if len(across) + len(down) > MAX_OUTLINE:
-            return ()
+            return []
         to_px = self._camera.world_to_screen
-        return tuple((to_px((x0 + patch.column) * tile, (y0 + patch.row) * tile),
-                      to_px((x1 + patch.column) * tile, (y1 + patch.row) * tile)) for (x0, y0), (x1, y1) in across + down)
+        return [(to_px((x0 + patch.column) * tile, (y0 + patch.row) * tile),
+                 to_px((x1 + patch.column) * tile, (y1 + patch.row) * tile)) for (x0, y0), (x1, y1) in across + down]
 
 
 def size_text(metres: float) -> str:

@@ -58,8 +58,16 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
             # X takes a picture from memory in 0.2 ms; a texture of OpenGL, where that is software, takes 7 and 100 MB.
             os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
         pygame.font.init()
-        pygame.display.set_icon(_icon())
-        surface = set_mode(_on_the_desktop(settings), settings.fullscreen and not headless)
+        icon = pygame.Surface((32, 32), pygame.SRCALPHA)
+        for colour, x, y in (((0, 114, 178), 9, 12), ((230, 159, 0), 23, 12), ((0, 158, 115), 16, 21)):
+            pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
+            pygame.draw.circle(icon, colour, (x, y - 3), 5)
+        pygame.display.set_icon(icon)
+        if pygame.display.get_driver() not in NO_SCREEN:  # no larger than the largest screen, for which a preference may be
+            width, height = (max(sides) for sides in zip(*pygame.display.get_desktop_sizes(), strict=True))
+            settings = settings.model_copy(update={"width": min(settings.width, width),
+                                                   "height": min(settings.height, height)})
+        surface = set_mode(settings, settings.fullscreen and not headless)
     except pygame.error as error:
         raise NoDisplayError(str(error)) from None
     finally:
@@ -90,14 +98,6 @@ def on_lost_display(leave: Callable[[], NoReturn]) -> None:
             _handlers.append(handler)
 
 
-def _on_the_desktop(settings: WindowSettings) -> WindowSettings:
-    """The settings, the size no larger than the largest screen: a preference may come from a larger one."""
-    if pygame.display.get_driver() in NO_SCREEN:
-        return settings
-    width, height = (max(sides) for sides in zip(*pygame.display.get_desktop_sizes(), strict=True))
-    return settings.model_copy(update={"width": min(settings.width, width), "height": min(settings.height, height)})
-
-
 def set_mode(settings: WindowSettings, fullscreen: bool) -> pygame.Surface:
     """Change to full screen or to a window of the configured size; return the surface, whose size the system may choose."""
     size, flags = ((0, 0), pygame.FULLSCREEN) if fullscreen else ((settings.width, settings.height), pygame.RESIZABLE)
@@ -116,14 +116,6 @@ def screen() -> pygame.Surface:
 def close_window() -> None:
     pygame.font.quit()
     pygame.display.quit()
-
-
-def _icon() -> pygame.Surface:
-    icon = pygame.Surface((32, 32), pygame.SRCALPHA)
-    for colour, x, y in (((0, 114, 178), 9, 12), ((230, 159, 0), 23, 12), ((0, 158, 115), 16, 21)):
-        pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
-        pygame.draw.circle(icon, colour, (x, y - 3), 5)
-    return icon
 
 
 def save_picture(surface: pygame.Surface, path: Path) -> None:

@@ -155,15 +155,6 @@ class SideBySide:
         step_ms = sum(live.step_ms for live in self._rates)
         return min(due, max(int(FRAME_MS / step_ms), 1)) if self.second and step_ms > 0 else due
 
-    def _read_times(self, second: Simulation) -> None:
-        """Read the times now and then; and decide by those of steps whether to take turns."""
-        if (now_s := time.perf_counter()) - self._read_at_s < READ_EVERY_S:
-            return
-        self._read_at_s, self._rates = now_s, (live_rates(self._crowd.sim.profile), live_rates(second.profile))
-        step_ms = sum(live.step_ms for live in self._rates)
-        if not math.isnan(step_ms):
-            self.takes_turns = step_ms > (STILL_MS if self.takes_turns else FRAME_MS)
-
     # --- the line and the picture ------------------------------------------------------------------------------------
 
     def target_at(self, x: float, y: float) -> Target | None:
@@ -192,7 +183,11 @@ class SideBySide:
                 on.blit(second.picture, (self.line_px, 0), second.picture.get_rect().move(self.line_px, 0))
                 if other.tick == sim.tick:
                     second.compare(sim, other)
-                self._read_times(other)
+                if (now_s := time.perf_counter()) - self._read_at_s >= READ_EVERY_S:
+                    self._read_at_s, self._rates = now_s, (live_rates(sim.profile), live_rates(other.profile))
+                    step_ms = sum(live.step_ms for live in self._rates)
+                    if not math.isnan(step_ms):
+                        self.takes_turns = step_ms > (STILL_MS if self.takes_turns else FRAME_MS)
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
         self.halves = self._read_halves(second, sim)

@@ -131,7 +131,7 @@ class Inspector:
         self._generation = 0  # of the id: it may be another agent's one day
         self._sim: ReferenceType[Simulation] | None = None  # in which that was so
         self.follows = False  # whether the camera follows the agent
-        self._at: tuple[float, float] | None = None  # where it is
+        self.at: tuple[float, float] | None = None  # where it is
         self._wanted: list[Callable[[], None]] = []  # for the worker's thread, which alone knows where everybody is
 
     @property
@@ -150,7 +150,7 @@ class Inspector:
         self.box = Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
     def stop(self) -> None:
-        self.identity, self.box, self.found, self._wanted, self.follows, self._at = None, None, None, [], False, None
+        self.identity, self.box, self.found, self._wanted, self.follows, self.at = None, None, None, [], False, None
 
     def inspect_or_stop(self) -> None:
         if self.active:
@@ -163,11 +163,6 @@ class Inspector:
         if self.identity is None:
             self.go_on(1)
         self.follows = not self.follows
-
-    def move_camera(self) -> None:
-        """Look at the agent that is followed. Call in every frame."""
-        if self.follows and self._at:
-            self._camera.look_at(*self._at)
 
     def whole_view(self) -> None:
         self.select((0, 0), self._camera.size)
@@ -194,12 +189,15 @@ class Inspector:
             draw_box(sketch, box)
         if identity is None:
             return
-        sim = view.sim
-        slot = self._slot_of(sim, identity)
-        if slot is None:
-            self.found, self._at = Inspection(f"agent {identity:,}", (), sentence="is gone: it died, or is not born yet"), None
+        sim, handles, ids = view.sim, view.sim.agents.handles, np.array([identity])
+        is_there = identity < handles.limit and bool(handles.has(ids)[0])
+        if is_there and (self._sim is None or self._sim() is not sim):  # after a restart it is the one with the same id
+            self._sim, self._generation = ref(sim), int(handles.generations[identity])
+        if not is_there or handles.generations[identity] != self._generation:
+            self.found, self.at = Inspection(f"agent {identity:,}", (), sentence="is gone: it died, or is not born yet"), None
             return
-        self._at = float(sim.agents.view.x[slot]), float(sim.agents.view.y[slot])
+        slot = int(handles.slots_of(ids)[0])
+        self.at = float(sim.agents.view.x[slot]), float(sim.agents.view.y[slot])
         near = around(sim, slot)
         neighbours = neighbours_of(sim, slot, near.candidates) if near else np.zeros(0, np.int32)
         draw_agent(sketch, view, slot, near, neighbours)
@@ -211,15 +209,6 @@ class Inspector:
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
         self.found = Inspection(f"agent {identity:,}", facts_of(sim, slot), MemoryStrip(slot / count, *shares),
                                 sentence=sentence_of(sim, slot, neighbours), raw=tuple(raw))
-
-    def _slot_of(self, sim: Simulation, identity: int) -> int | None:
-        """Its slot; None while it is gone. After a restart it is the one with the same id."""
-        handles, ids = sim.agents.handles, np.array([identity])
-        if identity >= handles.limit or not handles.has(ids)[0]:
-            return None
-        if self._sim is None or self._sim() is not sim:
-            self._sim, self._generation = ref(sim), int(handles.generations[identity])
-        return int(handles.slots_of(ids)[0]) if handles.generations[identity] == self._generation else None
 
     def _take_nearest(self, x: float, y: float, most: float) -> None:
         columns, count = self._crowd.sim.agents.view, self._crowd.sim.agents.count

@@ -228,8 +228,13 @@ class TourPlayer:
         """Call in every frame: measure, when everything is as it was requested."""
         if self.opening:
             return
-        if self._acts and (card := self._card):
-            card.known_ms = self._known_ms(card)
+        if self._acts and (card := self._card):  # it begins with the time that was told, if it is about this switch alone
+            before, _, told = self._numbers[self._number]
+            old, new = card.switched
+            of_page = self.step.do.model_fields_set == {"set"} and all(
+                (old[path], new[path]) == (self._values.get(path), self.step.do.techniques.get(path)) for path in new)
+            name = "draw_ms" if card.drawn else "step_ms"
+            card.known_ms = before.get(name, math.nan) if of_page and name in told else math.nan
         if self._is_measured:
             return
         if self.program.techniques.switcher.pending or self.program.crowd.changes:
@@ -242,16 +247,6 @@ class TourPlayer:
             self._keep_numbers(self._measured())
             if self._hurried:
                 self.next()
-
-    def _known_ms(self, card: Trial) -> float:
-        """The time that the page before has told, if the card is only about what this page has switched."""
-        before, _, told = self._numbers[self._number]
-        old, new = card.switched
-        wanted = self.step.do.techniques
-        of_page = self.step.do.model_fields_set == {"set"} and all(
-            (old[path], new[path]) == (self._values.get(path), wanted.get(path)) for path in new)
-        name = "draw_ms" if card.drawn else "step_ms"
-        return before.get(name, math.nan) if of_page and name in told else math.nan
 
     @property
     def _is_measured(self) -> bool:
