@@ -69,18 +69,16 @@ class Trace:
         self._end()
 
     def _add(self, name: str, kind: str, now_ns: int, **rest: object) -> None:
-        if self._file:
-            us = (now_ns - self._begin_ns) / 1000
-            self._events.append(_encoded({"name": name, "ph": kind, "pid": 1, "tid": self._thread(), "ts": us, **rest}))
-
-    def _thread(self) -> int:
-        """Number of the present thread; the first event of a thread says its name."""
+        """Add an event of the present thread; the first one of a thread is preceded by its name."""
+        if not self._file:
+            return
         identity = threading.get_ident()
         if identity not in self._threads:
             number = self._threads[identity] = len(self._threads) + 1
-            name = {"name": threading.current_thread().name}
-            self._events.append(_encoded({"name": "thread_name", "ph": "M", "pid": 1, "tid": number, "args": name}))
-        return self._threads[identity]
+            thread = {"name": threading.current_thread().name}
+            self._events.append(_encoded({"name": "thread_name", "ph": "M", "pid": 1, "tid": number, "args": thread}))
+        number, us = self._threads[identity], (now_ns - self._begin_ns) / 1000
+        self._events.append(_encoded({"name": name, "ph": kind, "pid": 1, "tid": number, "ts": us, **rest}))
 
     def _write(self, text: str) -> None:
         if not self._file:

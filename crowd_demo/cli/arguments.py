@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.host.files import why_unwritable
-from crowd_demo.host.shell import STDOUT, USAGE_ERROR
+from crowd_demo.host.shell import USAGE_ERROR
 
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override
@@ -148,11 +148,6 @@ def unwritable(option: str, path: Path) -> Iterator[str]:
     """A line if nothing can be written there; leaves nothing behind."""
     if why := why_unwritable(path):
         yield f"{option}: {why}"
-
-
-def unwritable_report(args: argparse.Namespace) -> list[str]:
-    path = getattr(args, "report", None)
-    return [*unwritable("--report", path)] if path and path != STDOUT else []
 
 
 def found(*checks: tuple[object, str]) -> list[str]:

@@ -21,7 +21,7 @@ from crowd_demo.cli.arguments import (
     collected,
     mistaken,
     parser_of,
-    unwritable_report,
+    unwritable,
 )
 from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.config.memory import TooManyError
@@ -29,6 +29,7 @@ from crowd_demo.host.shell import (
     FAILED,
     INTERRUPTED,
     OK,
+    STDOUT,
     USAGE_ERROR,
     Interrupted,
     OutputError,
@@ -63,16 +64,23 @@ def _main(arguments: Sequence[str]) -> int:
     words = 0 if not arguments or arguments[0].startswith("-") else 2 if " ".join(arguments[:2]) in EXPERIMENTS else 1
     name, rest = " ".join(arguments[:words]) or RUN, arguments[words:]
     if name not in COMMANDS | EXPERIMENTS:
-        return mistaken(f"crowd-demo: {_unknown(name)}; see crowd-demo --help")
+        from crowd_demo.config.explain import close_to
+        from crowd_demo.config.resources import list_configs, without_suffix
+
+        config = without_suffix(name)
+        meant = f" (did you mean --config {config}?)" if config in list_configs() else close_to(name, COMMANDS)
+        return mistaken(f"crowd-demo: unknown command {name[:40]!r}{meant}; commands: {', '.join(COMMANDS)};"
+                        " see crowd-demo --help")
     named = load_command(name)
     args = parser_of(name, named).parse_args(rest, Namespace(words=rest))
     try:
-        mistakes = unwritable_report(args)
+        report = getattr(args, "report", None)
+        mistakes = [*unwritable("--report", report)] if report and report != STDOUT else []
         read = collected(mistakes, lambda: named.read(args))
         if mistakes:
             return mistaken(*mistakes)
         if named.in_thread:
-            return interruptible(lambda: named.run(args, read), {"--report": getattr(args, "report", None)})
+            return interruptible(lambda: named.run(args, read), {"--report": report})
         return named.run(args, read)
     except KeyboardInterrupt:  # before the program proper, which listens to signals itself
         say_not_written("before loading", {f"--{option}": getattr(args, option, None) for option in FILES})
@@ -82,15 +90,6 @@ def _main(arguments: Sequence[str]) -> int:
 def load_command(name: str) -> Command:
     """Import the module of a command: what only prints then starts at once."""
     return getattr(import_module(f"crowd_demo.{(COMMANDS | EXPERIMENTS)[name][0]}"), name.split()[-1].upper())
-
-
-def _unknown(name: str) -> str:
-    from crowd_demo.config.explain import close_to
-    from crowd_demo.config.resources import list_configs, without_suffix
-
-    config = without_suffix(name)
-    meant = f" (did you mean --config {config}?)" if config in list_configs() else close_to(name, COMMANDS)
-    return f"unknown command {name[:40]!r}{meant}; commands: {', '.join(COMMANDS)}"
 
 
 # --- how it ends -----------------------------------------------------------------------------------------------------

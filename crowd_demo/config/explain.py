@@ -28,14 +28,22 @@ def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()
         path, schema = _walk(model, (*prefix, *item["loc"]))
         if item["type"] == "extra_forbidden":
             name = str(item["loc"][-1])
-            path, text = (*path, name), "unknown key" + _meant(_suggest_key(name, model, schema))
+            siblings = list(_resolve(schema, model).get("properties", {}))
+            elsewhere = (each for each in _paths(model, _schema(model), "") if not each.startswith("keys."))
+            meant = close_to(name.lower(), siblings) or _meant(
+                next((each for each in elsewhere if each.rpartition(".")[2] == name), ""))
+            path, text = (*path, name), f"unknown key{meant}"
         elif item["type"] == "missing" and path[-1:] == item["loc"][-1:]:
             text = f"is missing; it must be {describe(schema, model)}"
         elif item["type"] == "order":
             text = item["msg"]
         else:
-            text = f"must be {describe(schema, model)}, not {show(item['input'])}"
-            text += _meant(_suggest_word(item["input"], _words(schema, model)))
+            value, words = item["input"], _words(schema, model)
+            text = f"must be {describe(schema, model)}, not {show(value)}"
+            if words == ["true", "false"] and isinstance(value, str) and value.lower() in OLD_BOOLEANS:
+                text += _meant(OLD_BOOLEANS[value.lower()])
+            elif isinstance(value, str):
+                text += close_to(value.lower(), words)
         found.setdefault(path, text)
     return list(found.items())
 
@@ -128,24 +136,6 @@ def _words(schema: Schema, model: type[BaseModel]) -> list[str]:
     if schema.get("type") == "boolean":
         return ["true", "false"]
     return _choices(schema) + [word for option in schema.get("anyOf", []) for word in _words(option, model)]
-
-
-def _suggest_word(value: object, words: list[str]) -> str:
-    if not isinstance(value, str) or not words:
-        return ""
-    if words == ["true", "false"] and value.lower() in OLD_BOOLEANS:
-        return OLD_BOOLEANS[value.lower()]
-    return next(iter(get_close_matches(value.lower(), words, n=1)), "")
-
-
-def _suggest_key(name: str, model: type[BaseModel], parent: Schema) -> str:
-    """A sibling with nearly that name; else a key of that name elsewhere."""
-    siblings = list(_resolve(parent, model).get("properties", {}))
-    close = get_close_matches(name.lower(), siblings, n=1)
-    if close:
-        return str(close[0])
-    elsewhere = (path for path in _paths(model, _schema(model), "") if not path.startswith("keys."))
-    return next((path for path in elsewhere if path.rpartition(".")[2] == name), "")
 
 
 def _paths(model: type[BaseModel], schema: Schema, prefix: str) -> Iterator[str]:

@@ -298,15 +298,14 @@ def parse_png(data: bytes, path: Path) -> MapData:
     if not size:
         raise MapError(f"{path}: not a PNG picture")
     check_size(*size, str(path))
-    kinds, red = classify(_pixels(data, path))
-    areas = label_areas(red)
-    if areas.max() >= MAX_DESTINATIONS:
-        raise MapError(f"{path}: more than {MAX_DESTINATIONS} red areas (each is a destination)")
-    return MapData(kinds, areas.astype(np.int16), path.stem)
+    import pygame
 
-
-def classify(rgba: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """(kinds uint8[H, W], red bool[H, W]) of a picture uint8[H, W, 4]."""
+    try:
+        image = unpacked(data)
+    except pygame.error as error:
+        raise MapError(f"{path}: cannot be read as a PNG ({error})") from None
+    width, height = image.get_size()
+    rgba = np.frombuffer(pygame.image.tobytes(image, "RGBA"), np.uint8).reshape(height, width, 4)
     red, green, blue, alpha = np.moveaxis(rgba.astype(np.int16), 2, 0)
     transparent = alpha < 128
     is_red = ~transparent & (red - np.maximum(green, blue) >= COLOURED)
@@ -314,7 +313,10 @@ def classify(rgba: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.boo
     kinds[green - np.maximum(red, blue) >= COLOURED] = GRASS
     kinds[blue - np.maximum(red, green) >= COLOURED] = WATER
     kinds[transparent | is_red] = FLOOR
-    return kinds, is_red
+    areas = label_areas(is_red)
+    if areas.max() >= MAX_DESTINATIONS:
+        raise MapError(f"{path}: more than {MAX_DESTINATIONS} red areas (each is a destination)")
+    return MapData(kinds, areas.astype(np.int16), path.stem)
 
 
 def png_size(data: bytes) -> tuple[int, int] | None:
@@ -332,17 +334,6 @@ def unpacked(data: bytes) -> pygame.Surface:
         return pygame.image.load(io.BytesIO(data), ".png")
 
 
-def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
-    import pygame
-
-    try:
-        image = unpacked(data)
-    except pygame.error as error:
-        raise MapError(f"{path}: cannot be read as a PNG ({error})") from None
-    width, height = image.get_size()
-    return np.frombuffer(pygame.image.tobytes(image, "RGBA"), np.uint8).reshape(height, width, 4)
-
-
 # --- areas that touch ------------------------------------------------------------------------------------------------
 
 def label_areas(marked: NDArray[np.bool_], corners: bool = True) -> NDArray[np.int32]:
@@ -353,38 +344,20 @@ def label_areas(marked: NDArray[np.bool_], corners: bool = True) -> NDArray[np.i
     Works on runs, the stretches of marked tiles in a row, of which an area has fewer than tiles: O(tiles) to find them,
     O(runs log(runs)) to join them.
     """
-    begin, end = _runs(marked)
-    first = _first_runs(begin.size, *_touching(begin, end, marked.shape[1] + 1, corners))
-    _, area = np.unique(first, return_inverse=True)  # an area is named after its first run, and runs are in reading order
-    labels = np.full(marked.shape, -1, np.int32)
-    labels[marked] = np.repeat(area.astype(np.int32), end - begin)
-    return labels
-
-
-def _runs(marked: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(begin, end) of all runs in reading order, as numbers row * (W + 1) + column; the tile at `end` is outside."""
+    # where runs begin and end in reading order, as numbers row * (W + 1) + column; the tile at `end` is outside
     change = np.diff(marked.view(np.int8), axis=1, prepend=np.int8(0), append=np.int8(0))
-    return np.flatnonzero(change == 1).astype(np.int32), np.flatnonzero(change == -1).astype(np.int32)
-
-
-def _touching(begin: NDArray[np.int32], end: NDArray[np.int32], row: int,
-              corners: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(above, below): the numbers of each two runs that touch; `row` is the distance from a row to the next."""
-    low = np.searchsorted(end, begin + np.int32(row), "left" if corners else "right").astype(np.int32)
-    count = np.searchsorted(begin, end + np.int32(row), "right" if corners else "left").astype(np.int32) - low
+    begin, end = np.flatnonzero(change == 1).astype(np.int32), np.flatnonzero(change == -1).astype(np.int32)
+    # the numbers of each two runs that touch
+    row = np.int32(marked.shape[1] + 1)
+    low = np.searchsorted(end, begin + row, "left" if corners else "right").astype(np.int32)
+    count = np.searchsorted(begin, end + row, "right" if corners else "left").astype(np.int32) - low
     above: NDArray[np.int32] = np.repeat(np.arange(begin.size, dtype=np.int32), count)
     below: NDArray[np.int32] = np.repeat(low + count - np.cumsum(count, dtype=np.int32), count)
     below += np.arange(below.size, dtype=np.int32)
-    return above, below
-
-
-def _first_runs(runs: int, above: NDArray[np.int32], below: NDArray[np.int32]) -> NDArray[np.int32]:
-    """For each run the least number of a run of its area.
-
-    All first runs found so far take the least one that they touch; then everybody follows the chains to their end.
-    Again, until no two touch; a few rounds (Liu and Tarjan 2019, "Simple concurrent labeling algorithms").
-    """
-    first = np.arange(runs, dtype=np.int32)
+    # For each run the least number of a run of its area: all first runs found so far take the least one that they touch;
+    # then everybody follows the chains to their end. Again, until no two touch; a few rounds (Liu and Tarjan 2019, "Simple
+    # concurrent labeling algorithms").
+    first = np.arange(begin.size, dtype=np.int32)
     while above.size:
         np.minimum.at(first, np.maximum(above, below), np.minimum(above, below))
         while not np.array_equal(first, farther := first[first]):
@@ -392,4 +365,7 @@ def _first_runs(runs: int, above: NDArray[np.int32], below: NDArray[np.int32]) -
         above, below = first[above], first[below]
         apart = above != below
         above, below = above[apart], below[apart]
-    return first
+    _, area = np.unique(first, return_inverse=True)  # an area is named after its first run, and runs are in reading order
+    labels = np.full(marked.shape, -1, np.int32)
+    labels[marked] = np.repeat(area.astype(np.int32), end - begin)
+    return labels

@@ -67,21 +67,20 @@ def known(path: str) -> str:
     raise ValueError(f"unknown technique {path[:40]!r}{close_to(path, BY_PATH)}; techniques: {', '.join(BY_PATH)}")
 
 
-def _annotation(technique: Technique) -> object:
-    """The type of the field: bool, a word of the choices, a number of the range, or such a word or number."""
-    if all(isinstance(choice, bool) for choice in technique.choices):
-        return bool
+def field_of(technique: Technique) -> tuple[object, object]:
+    """The type and the default of the technique's value, for a model of pydantic's.
+
+    The type is bool, a word of the choices, a number of the range, or such a word or number.
+    """
     words = tuple(choice for choice in technique.choices if isinstance(choice, str))
     options: list[object] = [Literal[words]] if words else []
-    if numbers := technique.numbers:
+    if all(isinstance(choice, bool) for choice in technique.choices):
+        options = [bool]
+    elif numbers := technique.numbers:
         limits = Field(ge=numbers.low, le=numbers.high)
         options.append(Annotated[int, limits, WITHOUT_POINT] if numbers.kind is int else Annotated[float, limits])
-    return Union[tuple(options)]  # noqa: UP007  (made at run time)
-
-
-def field_of(technique: Technique) -> tuple[object, object]:
-    """The type and the default of the technique's value, for a model of pydantic's."""
-    return _annotation(technique), Field(technique.default, description=f"{technique.why} ({exactness(technique)})")
+    default = Field(technique.default, description=f"{technique.why} ({exactness(technique)})")
+    return Union[tuple(options)], default  # noqa: UP007  (made at run time)
 
 
 def _model(name: str, base: type[_Live], prefix: str) -> type[_Live]:

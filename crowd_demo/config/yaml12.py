@@ -151,9 +151,8 @@ class _EventReader:
             if event.anchor:
                 self.anchors[event.anchor] = value
             return value
-        return self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._sequence(path)
-
-    def _sequence(self, path: KeyPath) -> list[object]:
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path)
         items: list[object] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             items.append(self._value(event, (*path, len(items))))

@@ -50,8 +50,11 @@ def why_unwritable(path: Path) -> str | None:
     """What keeps `write_file` from writing there, or None. Opens nothing that exists, and leaves nothing behind."""
     try:
         number = _descriptor(path)
-        if number is not None:
-            return None if _takes_writing(number) else f"{path} is not open for writing"
+        if number is not None and sys.platform != "win32":
+            import fcntl
+
+            takes_writing = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+            return None if takes_writing else f"{path} is not open for writing"
         if path.is_dir():
             return f"{path} is a folder"
         if path.exists() and not os.access(path, os.W_OK):
@@ -94,15 +97,6 @@ def _descriptor(path: Path) -> int | None:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def _takes_writing(number: int) -> bool:
-    """Raises OSError if there is no such descriptor."""
-    if sys.platform == "win32":
-        return False
-    import fcntl
-
-    return fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-
-
 def _end_of_links(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
@@ -114,7 +108,15 @@ def replacing(path: Path) -> Iterator[Path]:
     An older file's permissions are kept. For what is not written in one go, or by a library.
     """
     path = _end_of_links(path)
-    _remove_unfinished(path.parent)
+    # First remove what this user's killed processes have left: those of this machine at once, of another one a day later.
+    for old in path.parent.glob(f"{UNFINISHED}*"):
+        name = re.fullmatch(r"(.+)-([0-9]{1,9})-[a-z0-9_]{8}", old.name.removeprefix(UNFINISHED))
+        with suppress(OSError):
+            found = old.lstat()
+            is_own = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+            is_old = time.time() - found.st_mtime > LEFT_S
+            if name and is_own and (is_old or (name[1] == MACHINE and not _is_running(int(name[2])))):
+                rmtree(old)
     prefix = f"{UNFINISHED}{MACHINE}-{os.getpid()}-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent, ignore_cleanup_errors=True) as folder:
         unfinished = Path(folder, f"new{path.suffix}")
@@ -122,18 +124,6 @@ def replacing(path: Path) -> Iterator[Path]:
         if path.exists():
             unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
         unfinished.replace(path)
-
-
-def _remove_unfinished(folder: Path) -> None:
-    """Remove what this user's killed processes have left: those of this machine at once, of another one a day later."""
-    for path in folder.glob(f"{UNFINISHED}*"):
-        name = re.fullmatch(r"(.+)-([0-9]{1,9})-[a-z0-9_]{8}", path.name.removeprefix(UNFINISHED))
-        with suppress(OSError):
-            found = path.lstat()
-            is_own = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
-            is_old = time.time() - found.st_mtime > LEFT_S
-            if name and is_own and (is_old or (name[1] == MACHINE and not _is_running(int(name[2])))):
-                rmtree(path)
 
 
 def _is_running(process: int) -> bool:

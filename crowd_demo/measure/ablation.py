@@ -23,7 +23,6 @@ from crowd_demo.config.memory import MB, agent_bytes, available_bytes
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.comparison import (
     DRAW,
-    BlockTimes,
     Comparison,
     block_lengths,
     compare,
@@ -132,7 +131,10 @@ class ThreeCrowds:
 
     def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
         """Compare with the others; yield how much is done, 0 to 1, after each slice."""
-        start = self.start._replace(tick=self._first_tick(others), drift=math.inf)  # a sort is due as soon as one may be
+        # Begin with the next tick at which every crowd that sorts every so many steps does so, as soon as it may (`drift`).
+        together = math.lcm(*(int(values["reorder.every"]) for values in (self.start.techniques, others)
+                              if "reorder.every" in values))
+        start = self.start._replace(tick=-(-self.start.tick // together) * together, drift=math.inf)
         if any(path.startswith(REORDER) for path in others):
             start = unsorted(start)
         for name, variant in self.variants.items():
@@ -145,31 +147,18 @@ class ThreeCrowds:
             all_s += sum(float(ms.sum()) for ms in variant.run(1).frame.times_ms.values()) * 1e-3
             yield 0.0
         timing = interleave(self.variants, limits.blocks(all_s), limits.warm_up(all_s))
-        return self._found(others, (yield from mapped(timing, lambda turn: turn.part)))
-
-    def _first_tick(self, others: Values) -> int:
-        """The next tick at which every crowd that sorts every so many steps does so."""
-        together = math.lcm(*(int(values["reorder.every"]) for values in (self.start.techniques, others)
-                              if "reorder.every" in values))
-        return -(-self.start.tick // together) * together
-
-    def _found(self, others: Values, measured: Mapping[str, Sequence[BlockTimes]]) -> Versus:
+        measured = yield from mapped(timing, lambda turn: turn.part)
         hashes = {name: variant.sim.state_hash() for name, variant in self.variants.items()}
         frames = {name: whole_steps(blocks) for name, blocks in measured.items()}
         steps = {name: [without(block, DRAW) for block in blocks] for name, blocks in frames.items()}
         stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
         step, frame = (compare(blocks, hashes, PRESENT, AGAIN)[OTHER].step for blocks in (steps, frames))
         stage = compare_stage(BY_PATH[next(iter(others))].stage, *(stages[name] for name in (OTHER, PRESENT, AGAIN)))
-        return Versus(sum(block.steps for block in frames[PRESENT]), step, frame,
-                      self._crowd(others, len(set(hashes.values())) == 1), stage)
-
-    def _crowd(self, others: Values, one_hash: bool) -> Crowd:
-        if one_hash:
-            return "same"
-        before, after = self.options({}), self.options(others)
         kind = strongest(kind_of(BY_PATH[path], options.get(path), options.get)
-                         for path in others for options in (before, after))
-        return "DIFFERS" if kind is EXACT else "model" if kind is MODEL else "approximate"
+                         for path in others for options in (self.options({}), self.options(others)))
+        crowd: Crowd = "DIFFERS" if kind is EXACT else "model" if kind is MODEL else "approximate"
+        return Versus(sum(block.steps for block in frames[PRESENT]), step, frame,
+                      "same" if len(set(hashes.values())) == 1 else crowd, stage)
 
 
 def unsorted(start: Snapshot) -> Snapshot:

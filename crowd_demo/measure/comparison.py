@@ -220,15 +220,14 @@ def counters_of(log: Sequence[Mapping[str, float]]) -> dict[str, float]:
     Means of many steps, because with staggering a single step shows only some of the agents. Records without a counter,
     such as that of a frame before the first step, do not count for it.
     """
-    return {name: _over_steps(name, [step for step in log if name in step]) for name in (log[-1] if log else ())}
-
-
-def _over_steps(name: str, log: Sequence[Mapping[str, float]]) -> float:
-    numbers = np.array([step[name] for step in log], np.float64)
-    if name == "sorts" or name.endswith("_max"):
-        return float(numbers.max())
-    due = np.array([step.get("due", 0) if name in MEAN_OF_DUE else 1 for step in log])
-    return float((numbers * due).sum() / max(due.sum(), 1))
+    found = {}
+    for name in log[-1] if log else ():
+        steps = [step for step in log if name in step]
+        numbers = np.array([step[name] for step in steps], np.float64)
+        due = np.array([step.get("due", 0) if name in MEAN_OF_DUE else 1 for step in steps])
+        is_maximum = name == "sorts" or name.endswith("_max")
+        found[name] = float(numbers.max() if is_maximum else (numbers * due).sum() / max(due.sum(), 1))
+    return found
 
 
 def _times(block: TimedBlock, stage: str) -> Floats:
@@ -358,9 +357,11 @@ def effect_of(old: Doubles, new: Doubles, ran: Bools | None = None) -> Compariso
     noise = Interval(again.value, min(again.low, back.low), max(again.high, back.high))  # either block may be the slower one
     if not ratio.value > 0:  # there are no turns to compare
         return Comparison(before, after)
-    ratio, after = of_another(ratio), UNKNOWN._replace(value=before.value * ratio.value)
+    value, power = ratio.value, math.sqrt(2)
+    if ratio.known:  # where the ratio of a second measurement lies that is as uncertain: wider by the root of 2
+        ratio = Interval(value, value * (ratio.low / value) ** power, value * (ratio.high / value) ** power)
     ratio = widened(ratio, noise)
-    return Comparison(before, after, ratio, noise, verdict(ratio))
+    return Comparison(before, UNKNOWN._replace(value=before.value * value), ratio, noise, verdict(ratio))
 
 
 def _ratios(values: Doubles, base: Doubles) -> Interval:
@@ -373,14 +374,6 @@ def _ratios(values: Doubles, base: Doubles) -> Interval:
     logs = np.log(values / base)
     reach, centre = STUDENT_T[count] * float(logs.std(ddof=1)) / math.sqrt(count), float(logs.mean())
     return Interval(float(np.median(values / base)), math.exp(centre - reach), math.exp(centre + reach))
-
-
-def of_another(ratio: Interval) -> Interval:
-    """Where the ratio of a second measurement lies that is as uncertain: the interval, wider by the root of 2."""
-    if not ratio.known:
-        return ratio
-    value, power = ratio.value, math.sqrt(2)
-    return Interval(value, value * (ratio.low / value) ** power, value * (ratio.high / value) ** power)
 
 
 def _cost(blocks: Sequence[BlockTimes], name: str) -> Cost:

@@ -215,39 +215,23 @@ def largest_number(start: int, most: int, fits: Fits, precision: float = PRECISI
     """
     low, number = 0, min(max(start, 1), most)
     while True:
-        low, high = yield from _bracket(low, number, most, fits)
-        low, high = yield from _bisect(low, high, precision, fits)
+        high = most + 1
+        while low < number < high:
+            if (yield from fits(number)):
+                low, number = number, min(2 * number, most)
+            else:
+                high, number = number, number if low else number // 2
+        while high - low > max(precision * low, 1):  # near the geometric mean, a number of three digits if there is such a one
+            middle = math.isqrt(low * high)
+            rounded = int(float(f"{middle:.2e}"))
+            middle = rounded if low < rounded < high else min(max(middle, low + 1), high - 1)
+            if (yield from fits(middle)):
+                low = middle
+            else:
+                high = middle
         if high > most or not (yield from fits(high)):
             return low
         low, number = high, min(2 * high, most)
-
-
-def _bracket(low: int, number: int, most: int, fits: Fits) -> Generator[Slice, None, tuple[int, int]]:
-    """A number that fits, and a larger one that does not; 0 always fits, and what is above `most` does not."""
-    high = most + 1
-    while low < number < high:
-        if (yield from fits(number)):
-            low, number = number, min(2 * number, most)
-        else:
-            high, number = number, number if low else number // 2
-    return low, high
-
-
-def _bisect(low: int, high: int, precision: float, fits: Fits) -> Generator[Slice, None, tuple[int, int]]:
-    while high - low > max(precision * low, 1):
-        middle = _between(low, high)
-        if (yield from fits(middle)):
-            low = middle
-        else:
-            high = middle
-    return low, high
-
-
-def _between(low: int, high: int) -> int:
-    """A number near the geometric mean, of three digits if there is such a one."""
-    middle = math.isqrt(low * high)
-    rounded = int(float(f"{middle:.2e}"))
-    return rounded if low < rounded < high else min(max(middle, low + 1), high - 1)
 
 
 # --- the ladder ------------------------------------------------------------------------------------------------------

@@ -266,7 +266,14 @@ class Pictures(ProofInParts):
                 ordered &= replica.optimizations.depth != "off"
                 yield
             pixels, differing = pixels + drawn[0].size, differing + int((drawn[0] != drawn[1]).sum())
-        self.finding = _pictures_finding(differing / max(pixels, 1), [digest.hexdigest() for digest in digests], ordered)
+        old, new = (short(digest.hexdigest()) for digest in digests)
+        if not differing:
+            self.finding = Finding("same", f"same picture: {old}")
+        elif ordered:
+            self.finding = Finding("differs", f"THE PICTURES DIFFER: {old} and {new}")
+        else:
+            self.finding = Finding("apart", f"{differing / max(pixels, 1):.1%} of the pixels differ: without depth order the"
+                                            " last one drawn is on top")
 
 
 def bands(camera: Camera) -> Iterator[Camera]:
@@ -274,15 +281,6 @@ def bands(camera: Camera) -> Iterator[Camera]:
     ends = np.linspace(0, camera.size[1], min(BANDS, camera.size[1]) + 1).astype(int).tolist()
     for top, bottom in pairwise(ends):
         yield camera.band(top, bottom)
-
-
-def _pictures_finding(share: float, hashes: list[str], ordered: bool) -> Finding:
-    """From the share of the pixels that differ; `ordered` says whether both ways had an order of depth."""
-    if not share:
-        return Finding("same", f"same picture: {short(hashes[0])}")
-    if not ordered:
-        return Finding("apart", f"{share:.1%} of the pixels differ: without depth order the last one drawn is on top")
-    return Finding("differs", f"THE PICTURES DIFFER: {short(hashes[0])} and {short(hashes[1])}")
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

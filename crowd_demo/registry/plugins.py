@@ -144,21 +144,17 @@ def _read(point: EntryPoint) -> Plugin | None:
         plugin = point.load()
         if not isinstance(plugin, Plugin):
             raise TypeError(f"{point.value} must be a Plugin, not {short(plugin)}")
-        _check(plugin)
+        for field, record in RECORDS.items():
+            entries = getattr(plugin, field)
+            if not (isinstance(entries, tuple) and all(isinstance(entry, record) for entry in entries)):
+                raise TypeError(f"{field} must be a tuple of {record.__name__} records")
+            for entry in entries:
+                check(entry)
+        if plugin.scenarios is not None and not (isinstance(plugin.scenarios, Path) and plugin.scenarios.is_dir()):
+            raise ValueError(f"scenarios must be the Path of a folder, not {str(plugin.scenarios)!r}")
         return plugin
     except BaseException as error:  # whatever its module does must not end the program
         if isinstance(error, KeyboardInterrupt) and type(error) is not KeyboardInterrupt:
             raise  # a signal to the program: `host.shell.Interrupted`
         say(f"plugin {point.name} is left out: {error_line(error)}")
         return None
-
-
-def _check(plugin: Plugin) -> None:
-    for field, record in RECORDS.items():
-        entries = getattr(plugin, field)
-        if not (isinstance(entries, tuple) and all(isinstance(entry, record) for entry in entries)):
-            raise TypeError(f"{field} must be a tuple of {record.__name__} records")
-        for entry in entries:
-            check(entry)
-    if plugin.scenarios is not None and not (isinstance(plugin.scenarios, Path) and plugin.scenarios.is_dir()):
-        raise ValueError(f"scenarios must be the Path of a folder, not {str(plugin.scenarios)!r}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -58,7 +57,7 @@ class KernelFinder:
             if options.device == "auto" and self._worth_a_gpu:  # as the crowd itself decides, which is larger
                 self._sim.optimizations.set("device", "cuda")
             found: dict[tuple[object, ...], Launch] = {}
-            for launch in chain(self._launches(), self._overlay_launches() if overlays else ()):
+            for launch in self._launches(overlays):
                 signature = launch.signature()
                 if signature not in launch.compiled.overloads:
                     found[launch.kernel, signature] = launch
@@ -77,15 +76,13 @@ class KernelFinder:
             yield from self.missing(other)
         yield from self.missing_colours(*(COLOURS if self._scene else ()))
 
-    def _launches(self) -> Iterator[Launch]:
+    def _launches(self, overlays: bool) -> Iterator[Launch]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
         yield from self._sim.launches_to_compile()
         if self._scene:
             yield from self._scene.launches(self._camera)
             yield from launches_to_compile(self._sim)
-
-    def _overlay_launches(self) -> Iterator[Launch]:
-        if self._scene:
+        if self._scene and overlays:
             yield from overlay_launches(self._sim.workers, moving(self._sim.agents.columns))
             nobody = np.zeros(0, np.int32)
             yield perceive_launch(self._sim, 0, nobody)[0]

@@ -82,9 +82,10 @@ class Recording:
         """Go on with another simulation, or another state, after a restart or a load at the tick `left`."""
         self._first_tick, self._actions_before = sim.tick, len(sim.history)
         self._jumps += 1
-        if is_fresh(sim):
-            config = sim.config.model_dump(mode="json")
-            self._write(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
+        config = sim.config
+        if (sim.tick == 0 and not sim.history and sim.terrain.version == 0 and sim.agents.count == config.agents
+                and sim.optimizations == config.optimizations):  # its configuration is all there is to record
+            self._write(Begin(config=config.model_dump(mode="json"), map_digest=sim.terrain.map_digest, left=left))
         else:
             self._last = self._beside.submit(self._append, snapshot_line(sim.snapshot(), left))
 
@@ -162,13 +163,6 @@ class Recording:
             self._file = None
 
 
-def is_fresh(sim: Simulation) -> bool:
-    """Return whether it is as its configuration makes it, which is then all there is to record."""
-    config = sim.config
-    return (sim.tick == 0 and not sim.history and sim.terrain.version == 0 and sim.agents.count == config.agents
-            and sim.optimizations == config.optimizations)
-
-
 def write_clip(path: Path, first: Snapshot, last: Snapshot) -> None:
     """Write a recording of what led from one snapshot of a run to another one. Raises OSError."""
     actions = last.history[len(first.history):]
@@ -208,7 +202,15 @@ class Player:
         """Yield the simulation after each step and what was done at its tick; the last one again and again."""
         for part in self.script.parts:
             self.part = part
-            sim, actions = self._begun(sim), deque(self.part.actions)
+            if sim.config is not part.config or (sim.tick and not part.snapshot):
+                sim = Simulation(part.config)
+            with naming(self.script.path):
+                if part.snapshot:
+                    check(part.snapshot, sim)
+                    sim.restore(part.snapshot)
+                if part.map_digest not in (None, sim.terrain.map_digest):
+                    raise SaveError(f"the map {sim.config.map} has changed since")
+            actions = deque(part.actions)
             self._act(sim, actions)
             while not self.parted and sim.tick < self._end(sim):
                 yield sim
@@ -222,19 +224,6 @@ class Player:
         self.done = True
         while True:
             yield sim
-
-    def _begun(self, sim: Simulation) -> Simulation:
-        """Return a simulation at the beginning of the present part."""
-        config, snapshot = self.part.config, self.part.snapshot
-        if sim.config is not config or (sim.tick and not snapshot):
-            sim = Simulation(config)
-        with naming(self.script.path):
-            if snapshot:
-                check(snapshot, sim)
-                sim.restore(snapshot)
-            if self.part.map_digest not in (None, sim.terrain.map_digest):
-                raise SaveError(f"the map {sim.config.map} has changed since")
-        return sim
 
     def _act(self, sim: Simulation, actions: deque[tuple[int, Action]]) -> None:
         self.begun = self.begun or sim.tick >= self.start_at
