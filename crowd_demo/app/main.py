@@ -1,23 +1,36 @@
 """From a configuration to an exit code: open the window, load while a progress bar is shown, run, report.
 
 The window opens before the compiler is imported: the worker's thread does that, and modules that need it are imported
-later.
+later. The loading screen shows the scenario's picture, enlarged by a whole number, over its own blur, a bar, and what to
+try. Keys are kept for the program that comes, and their tries say so.
 """
 
 from __future__ import annotations
 
 import sys
-from concurrent.futures import wait
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
+from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn
 
 import pygame
 
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import show_progress
-from crowd_demo.app.screen.preferences import Preferences, user_file
-from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
+from crowd_demo.app.screen import (
+    NoDisplayError,
+    Preferences,
+    caption_of,
+    close_window,
+    on_lost_display,
+    open_window,
+    save_picture,
+    screen,
+    user_file,
+)
 from crowd_demo.config.model import Config
+from crowd_demo.config.resources import find_config, picture_of
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load_program
 from crowd_demo.host.shell import (
     FAILED,
@@ -36,6 +49,9 @@ from crowd_demo.host.shell import (
 from crowd_demo.host.system import Worker, eager_threads, seconds_since_start
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
+from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for
+from crowd_demo.render.hud.card import Caption
+from crowd_demo.render.hud.views import loaded_picture
 
 if TYPE_CHECKING:
     from crowd_demo.app.loop import Loop
@@ -46,6 +62,19 @@ PRINT_EVERY_S = 0.2  # of the progress of loading, without a window
 WRITE_S = 5.0  # how long report and picture may take after a request to quit: the hash of a large crowd takes seconds
 LOST_S = 3.0  # how long the end of the recording may take once the display is lost
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
+BACKGROUND, SHADE = (16, 20, 27), (30, 30, 30)  # the blur is multiplied with the shade
+BLUR = 8, 5  # pixels into which the picture is shrunk
+FRAME_S = 1 / 15  # the compilers need the time
+SIDE, GAP, PICTURE = 341.0, 48.0, 556.0  # units: the width of what stands at the right, the gap, the largest picture
+LEAST_PICTURE, FRAME = 120.0, 4.0
+ROW, LINE = 62.0, 21.0  # units: from one try to the next, from one line to the next
+Try = tuple[str, str, str, bool]  # a key, what it does, what is seen then, and whether it was pressed
+NOTED = "Noted: it begins when {} ready."
+TRIES = {  # what an action does, what is seen then, and what it has to wait for
+    "simd": ("Switch SIMD lanes off and on", "A card shows what they gain.", "lanes are"),
+    "freeze": ("Freeze what the camera sees", "Zoom out: the rest was never drawn.", "the crowd is"),
+    "tour": ("Take a tour", "Short pages, one idea each.", "the crowd is"),
+}
 
 
 def run(config: Config, options: RunOptions) -> int:
@@ -253,3 +282,86 @@ class Session:
                 print(f"crowd-demo: {option}: cannot write {path}: {reason(error)}", file=sys.stderr)
             del self.unwritten[option]
         return code
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+def show_progress(job: Future[Loaded], progress: LoadingProgress, keymap: Keymap, quitting: ShutdownRequest,
+                  name: str | None = None) -> list[pygame.Event]:
+    """Draw until the job is done or the user wants to quit; return the events of keys, for the program that was loaded.
+
+    `name` is that of the configuration.
+    """
+    pen, shown, keys = Pen(), 0.0, list[pygame.Event]()
+    caption = caption_of(name, keymap) or Caption("crowd-demo", "")
+    path = picture_of(find_config(name)) if name and caption.sentence else None
+    picture = loaded_picture(path) if path else None
+    while not job.done() and not quitting.asked:
+        for event in pygame.event.get():
+            if keymap.quits(event):
+                quitting.ask()
+            elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
+                keys.append(event)
+        pressed = {keymap.action(event)[0] for event in keys if event.type == pygame.KEYDOWN}
+        tries = [(keymap.name(action), what, NOTED.format(awaited) if action in pressed else more, action in pressed)
+                 for action, (what, more, awaited) in TRIES.items() if keymap.name(action)]
+        shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
+        draw_progress(screen(), progress, shown, pen, caption, picture, tries)
+        pygame.display.flip()
+        wait((job,), timeout=FRAME_S)
+    return keys
+
+
+def draw_progress(on: pygame.Surface, progress: LoadingProgress, part: float, pen: Pen, caption: Caption,
+                  picture: pygame.Surface | None = None, tries: Sequence[Try] = ()) -> None:
+    """Draw the scenario, what to try, and a bar that is `part` full; while `part` is 0, a light moves on the bar."""
+    on.blit(_background(picture, on.get_size()), (0, 0))
+    scale = scale_for(on.get_size())
+    canvas = Canvas((on.get_width() / scale, on.get_height() / scale), pen, scale, None)
+    width, height = canvas.size
+    edge = 0.075 * width
+    side = min(SIDE, width - 2 * edge)
+    wide = min(width - 2 * edge - side - GAP, PICTURE)
+    if picture and (times := int(wide * scale / picture.get_width())):  # sharp: each pixel becomes a square
+        picture = pygame.transform.scale_by(picture, times)
+        wide = picture.get_width() / scale
+        edge = max(edge, (width - wide - GAP - side) / 2)
+    high = wide * 9 / 16 if picture and wide >= LEAST_PICTURE else 0.0
+    top = max(height / 2 - 22 - max(high, 313.0) / 2, 10.0)
+    if picture and high:
+        canvas.rect(EDGE, (edge - FRAME, top - FRAME, wide + 2 * FRAME, high + 2 * FRAME), radius=FRAME)
+        canvas.picture(picture, (edge, top, wide, high))
+    low = max(top + high + 42, height / 2 + 170) if high < 200 else top + high + 42
+    # at the right what to try, and below it the bar
+    left = width - edge - side
+    canvas.left("While it gets ready", left, top + 10, LARGE, bold=True)
+    canvas.left("three things to try", left, top + 33, NORMAL, DIM)
+    top += 56
+    for key, what, more, pressed in tries:
+        if pressed:
+            canvas.rect(TOUCHED, (left - 14, top, side + 14, ROW - 3), radius=8)
+        canvas.key(key, left, top + 20, 20)
+        canvas.left(canvas.fitted(what, side - 42), left + 42, top + 20, bold=True)
+        canvas.left(canvas.fitted(more, side - 42), left + 42, top + 20 + LINE, NORMAL, ACCENT if pressed else DIM)
+        top += ROW
+    count = f"{min(progress.done + 1, progress.total)} of {progress.total}" if progress.total else ""
+    end = canvas.right(count, left + side, top + 25, bold=True)
+    canvas.left(canvas.fitted(progress.text, end - left - 10), left, top + 25, NORMAL, DIM)
+    canvas.rect(EDGE, (left, top + 41, side, 7), radius=3.5)
+    at, filled = (0.0, max(side * part, 7)) if part > 0 else ((side - 40) * abs(time.monotonic() % 2 - 1), 40.0)
+    canvas.rect(ACCENT, (left + at, top + 41, filled, 7), radius=3.5)
+    canvas.left(canvas.fitted(progress.how_often, side), left, top + 64, NORMAL, DIM)
+    canvas.left(canvas.fitted(caption.name, width - 2 * edge, HUGE), edge, low, HUGE, bold=True)
+    canvas.left(canvas.fitted(caption.sentence, width - 2 * edge, LARGE), edge, low + 38, LARGE, DIM)
+    on.blit(canvas.surface, (0, 0))
+
+
+@lru_cache(2)
+def _background(picture: pygame.Surface | None, size: tuple[int, int]) -> pygame.Surface:
+    ground = pygame.Surface(size)
+    ground.fill(BACKGROUND)
+    if picture:
+        blurred = pygame.transform.smoothscale(pygame.transform.smoothscale(picture, BLUR), size)
+        blurred.fill(SHADE, special_flags=pygame.BLEND_MULT)
+        ground.blit(blurred, (0, 0), special_flags=pygame.BLEND_ADD)
+    return ground

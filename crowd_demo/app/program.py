@@ -34,9 +34,7 @@ from crowd_demo.app.editing.tools import HAND
 from crowd_demo.app.files import LONG_S, CrowdFiles, ScenarioFiles
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.notices import Notices, ShownCaption, caption_of
-from crowd_demo.app.screen.preferences import Preferences
-from crowd_demo.app.screen.window import Pointer, set_mode
+from crowd_demo.app.screen import Notices, Pointer, Preferences, ShownCaption, caption_of, set_mode
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.seeing.view_controls import CameraControls, Inspector, Overlays
 from crowd_demo.app.tours.tour import WINDOW, Guide

@@ -18,7 +18,7 @@ from driven import without_progress
 
 from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.window import save_picture
+from crowd_demo.app.screen import save_picture
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.shell import ShutdownRequest
 from crowd_demo.sim.simulation import Simulation

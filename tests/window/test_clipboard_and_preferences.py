@@ -12,7 +12,7 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.screen.preferences import read
+from crowd_demo.app.screen import read
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN
 

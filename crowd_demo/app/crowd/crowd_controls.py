@@ -10,8 +10,7 @@ from typing import NamedTuple
 from crowd_demo.app.crowd.crowd import Crowd, Entries
 from crowd_demo.app.crowd.technique_controls import next_number
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.screen.window import Pointer
+from crowd_demo.app.screen import Notices, Pointer
 from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.config.model import Config
 from crowd_demo.config.section import MAX_AGENTS

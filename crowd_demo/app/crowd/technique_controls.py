@@ -15,7 +15,7 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from crowd_demo.app.crowd.crowd import Change, Crowd
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen import Notices
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of

@@ -13,8 +13,7 @@ from crowd_demo.app.crowd.crowd_controls import next_of
 from crowd_demo.app.crowd.technique_controls import next_choice
 from crowd_demo.app.dialogs.dialog import Dialogs, TextDialog
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.screen import Notices, Preferences
 from crowd_demo.config.model import HudSettings, Number, value_of
 from crowd_demo.config.section import NumberSetting
 from crowd_demo.render.hud.sections import NUMBERS, scale_of, value_text

@@ -35,8 +35,7 @@ from crowd_demo.app.editing.tools import (
     who,
 )
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.screen.window import Pointer
+from crowd_demo.app.screen import Notices, Pointer
 from crowd_demo.config.maps import WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.techniques import BY_PATH

@@ -25,7 +25,7 @@ from crowd_demo.app.card.trial import Trial
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls
 from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen import Notices
 from crowd_demo.app.seeing.view_controls import FREEZE, Overlays
 from crowd_demo.app.tours.live_numbers import (
     DIGITS,

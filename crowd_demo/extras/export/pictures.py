@@ -33,7 +33,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import pygame
 
-from crowd_demo.app.screen.window import png_of
+from crowd_demo.app.screen import png_of
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.extras.export.page import VIEW, facts_of, title_of
 from crowd_demo.extras.export.sources import Frame, frames

@@ -12,9 +12,9 @@ import pytest
 from driven import Driven
 from hud_spy import Spy
 
+from crowd_demo.app import main
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen import notices
-from crowd_demo.app.screen.notices import show_progress
+from crowd_demo.app.main import show_progress
 from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.resources import assets_folder
@@ -108,7 +108,7 @@ def test_progress_names_what_is_compiled_and_whether_it_is_kept(monkeypatch: pyt
 def test_it_shows_the_scenario_sharp_what_to_try_and_how_far_it_is(
         screen: pygame.Surface, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], times: int) -> None:
     spy, job, progress = Spy(), Future[Loaded](), LoadingProgress()
-    monkeypatch.setattr(notices, "Pen", lambda: spy)
+    monkeypatch.setattr(main, "Pen", lambda: spy)
     pygame.display.set_mode(size, depth=32)
     progress.compiling("see lanes", 6, 25)
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_f, mod=0))

@@ -19,7 +19,7 @@ from crowd_demo.app.files import replay_command
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import screen
+from crowd_demo.app.screen import screen
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.recording.format import read_recording
 

@@ -7,7 +7,7 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, Settings, open_world, simulation
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen import Notices
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch
 from crowd_demo.sim.simulation import Simulation

@@ -10,7 +10,7 @@ import pytest
 from driven import Driven
 from recorded_run import replayed
 
-from crowd_demo.app.screen.window import close_window
+from crowd_demo.app.screen import close_window
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.files import sealed_line

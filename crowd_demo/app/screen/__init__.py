@@ -1,1 +1,0 @@
-"""The window, and what a user sees and prefers there: panels, notices, preferences."""
