@@ -71,7 +71,7 @@ class Simulation(simulation.Simulation):
             raise ValueError(f"zoom: must be above 0 pixels per unit, not {zoom}")
         import pygame
 
-        from crowd_demo.measure.crowd_variant import Picture
+        from crowd_demo.measure.proof import Picture
 
         picture = Picture(self, size=size)
         x, y = _numbers("center", (picture.camera.x, picture.camera.y) if center is None else center, 2)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.config.keys import Keys
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.config.section import Section
 from crowd_demo.registry import built_in, techniques
 from crowd_demo.registry.entries import Plugin, StageEntry

@@ -19,8 +19,7 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo.config.loader import ConfigError, load_config, parse_overrides
-from crowd_demo.config.model import CameraSettings, Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import CameraSettings, Config, Optimizations
 from crowd_demo.config.section import differences
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.render.camera import LEAST_ZOOM, Camera

@@ -32,7 +32,7 @@ from crowd_demo.app.screen import (
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_config, picture_of
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress, load_program
-from crowd_demo.host.shell import (
+from crowd_demo.host.system import (
     FAILED,
     NO_DISPLAY,
     OK,
@@ -42,11 +42,13 @@ from crowd_demo.host.shell import (
     OutputError,
     ProgressLine,
     ShutdownRequest,
+    Worker,
+    eager_threads,
     end_process,
     say_not_written,
+    seconds_since_start,
     signals_to,
 )
-from crowd_demo.host.system import Worker, eager_threads, seconds_since_start
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, LARGE, NORMAL, TOUCHED, Canvas, Pen, scale_for

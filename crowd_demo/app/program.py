@@ -12,8 +12,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
-from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.card.trial import Moment
+from crowd_demo.app.card.cards import Cards, Moment
 from crowd_demo.app.copying import Shown, copy, put_out
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import (
@@ -45,7 +44,7 @@ from crowd_demo.host.compiling.loading import Loaded
 from crowd_demo.host.files import free_name
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.host.report import save_last_second
-from crowd_demo.host.shell import ShutdownRequest
+from crowd_demo.host.system import ShutdownRequest
 from crowd_demo.measure.proof import DrawnView
 from crowd_demo.registry.texts import reason
 from crowd_demo.render.camera import Camera, Docked

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.host.files import why_unwritable
-from crowd_demo.host.shell import USAGE_ERROR
+from crowd_demo.host.system import USAGE_ERROR
 
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override

@@ -25,7 +25,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.config.memory import TooManyError
-from crowd_demo.host.shell import (
+from crowd_demo.host.system import (
     FAILED,
     INTERRUPTED,
     OK,

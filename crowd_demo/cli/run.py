@@ -30,7 +30,7 @@ from crowd_demo.cli.arguments import (
 )
 from crowd_demo.config.resources import about, list_configs, list_maps, list_tours
 from crowd_demo.host.files import is_special
-from crowd_demo.host.shell import OK
+from crowd_demo.host.system import OK
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.stages import STAGES, stages_of
 from crowd_demo.registry.texts import say_once

@@ -28,8 +28,7 @@ from pydantic import BeforeValidator, Field, create_model
 
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_section
-from crowd_demo.config.model import CameraSettings, Config
-from crowd_demo.config.optimizations import field_of
+from crowd_demo.config.model import CameraSettings, Config, field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, number, section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake

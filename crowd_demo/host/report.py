@@ -27,7 +27,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.host.files import free_name, write_file
-from crowd_demo.host.shell import STDOUT
+from crowd_demo.host.system import STDOUT
 from crowd_demo.measure.experiment import machine, versions
 from crowd_demo.profile import HISTORY, OTHER, FrameRecord, Profile
 from crowd_demo.registry.stages import stages_of

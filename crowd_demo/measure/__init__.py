@@ -1,9 +1,8 @@
 """The one way to measure: variants take turns in random order, and medians are compared with their intervals.
 
     comparison         the interleaved blocks of all variants, as long as the caller asks for the next one, and their results
-    crowd_variant      a crowd as a variant; another process is one too (benchmarks/)
     statistics         medians, bootstrap intervals and verdicts, of plain arrays; also of times before a switch and after it
-    proof              whether a switch left the crowd as it was, shown beside the running crowd
+    proof              a crowd as a variant (another process is one too: benchmarks/); whether a switch left it as it was
 
 Experiments (experiment.py, also for records in JSON) take many seconds. They run in short slices, so they can be
 stopped at any time; the results so far remain:

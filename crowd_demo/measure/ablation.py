@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crowd_demo.config.memory import MB, agent_bytes, available_bytes
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Optimizations, with_values
 from crowd_demo.measure.comparison import (
     DRAW,
     Comparison,
@@ -31,8 +31,8 @@ from crowd_demo.measure.comparison import (
     whole_steps,
     without,
 )
-from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, mapped, with_progress
+from crowd_demo.measure.proof import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.statistics import LEAST_BLOCKS, interval_json
 from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Technique, Value, load
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, inactive, is_drawn, kind_of, strongest

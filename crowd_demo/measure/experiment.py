@@ -23,8 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.registry.entries import Value
 from crowd_demo.version import __version__
 

@@ -19,12 +19,11 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.memory import too_large
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Config, Optimizations, with_values
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import DRAW, STEP, TimedBlock
-from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import Compile, Slice, TextTable, crowd_json, header, with_progress
+from crowd_demo.measure.proof import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, factor, interval_json, median_interval, milliseconds
 from crowd_demo.registry.entries import MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, yaml_word

@@ -155,6 +155,6 @@ def _read(point: EntryPoint) -> Plugin | None:
         return plugin
     except BaseException as error:  # whatever its module does must not end the program
         if isinstance(error, KeyboardInterrupt) and type(error) is not KeyboardInterrupt:
-            raise  # a signal to the program: `host.shell.Interrupted`
+            raise  # a signal to the program: `host.system.Interrupted`
         say(f"plugin {point.name} is left out: {error_line(error)}")
         return None

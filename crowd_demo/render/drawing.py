@@ -23,7 +23,7 @@ from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES, are_contiguous, floor, lane_numbers, remainder32, scramble, share_of_registers
 from crowd_demo.compute.simd_memory import Contiguous, gather, load, store_bytes
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
 from crowd_demo.sim.store.agents import DeviceCrowd
 from crowd_demo.sim.store.sparse_set import Handles

@@ -16,8 +16,7 @@ from typing import Self
 
 from crowd_demo.compute.jit import Launch, run
 from crowd_demo.config.memory import check_agents, room_for
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.config.section import require, whole
 from crowd_demo.registry.built_in import GPU_STEP
 from crowd_demo.registry.entries import Situation, load

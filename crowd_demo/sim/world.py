@@ -20,8 +20,7 @@ from crowd_demo.compute.jit import max_threads
 from crowd_demo.compute.simd import LANES
 from crowd_demo.config.maps import Metres, read_map
 from crowd_demo.config.memory import check_agents
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.config.resources import find_map
 from crowd_demo.profile import HISTORY, Profile, Ring
 from crowd_demo.registry.built_in import GPU

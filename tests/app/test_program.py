@@ -25,7 +25,7 @@ from crowd_demo.config import memory
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_configs
-from crowd_demo.host.shell import STDOUT
+from crowd_demo.host.system import STDOUT
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, no_effect

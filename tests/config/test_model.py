@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from crowd_demo.config import optimizations
+from crowd_demo.config import model as module
 from crowd_demo.config.events import condition_of
 from crowd_demo.config.keys import ACTIONS, KEY_NAMES
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
@@ -250,9 +249,9 @@ def test_plain_assignment_is_checked_too():
 def test_a_new_technique_appears_by_its_registry_entry_alone(monkeypatch):
     added = (Technique("sky.clouds", ("none", "few"), "few", EXACT, "clouds", "what they are", key="z"),
              Technique("sky.height", (1, 2, 4), 2, EXACT, "height", "how high"))
-    monkeypatch.setattr(optimizations, "TECHNIQUES", (*TECHNIQUES, *added))
-    monkeypatch.setattr(optimizations, "MODELS", dict(optimizations.MODELS))
-    sky = optimizations._model("Optimizations", optimizations._Techniques, "")().sky
+    monkeypatch.setattr(module, "TECHNIQUES", (*TECHNIQUES, *added))
+    monkeypatch.setattr(module, "MODELS", dict(module.MODELS))
+    sky = module._model("Optimizations", module._Techniques, "")().sky
     assert (sky.clouds, sky.height) == ("few", 2)
     for name, value in (("clouds", "many"), ("height", 5)):
         with pytest.raises(ValueError):

@@ -20,7 +20,7 @@ from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen import save_picture
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.shell import ShutdownRequest
+from crowd_demo.host.system import ShutdownRequest
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

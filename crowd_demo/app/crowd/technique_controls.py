@@ -17,7 +17,7 @@ from typing import Literal, TypeVar
 from crowd_demo.app.crowd.crowd import Change, Crowd
 from crowd_demo.app.screen import Notices
 from crowd_demo.compute.jit import Launch
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
 from crowd_demo.host.compiling.compilers import Compilers, compile_cost
 from crowd_demo.host.system import compiling_beside_frames, in_thread

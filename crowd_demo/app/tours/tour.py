@@ -20,8 +20,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Protocol
 
-from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.card.trial import Trial
+from crowd_demo.app.card.cards import Cards, Trial
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_controls import CrowdControls
 from crowd_demo.app.crowd.technique_controls import Techniques

@@ -24,7 +24,7 @@ from crowd_demo.cli.arguments import (
     refuse,
 )
 from crowd_demo.host.files import write_file
-from crowd_demo.host.shell import FAILED, OK, Interrupted, ProgressLine, duration
+from crowd_demo.host.system import FAILED, OK, Interrupted, ProgressLine, duration
 from crowd_demo.registry.built_in import MEASURES
 from crowd_demo.registry.texts import reason
 

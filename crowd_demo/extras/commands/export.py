@@ -39,7 +39,7 @@ from crowd_demo.cli.arguments import (
 from crowd_demo.cli.run import HOW_TO_RUN, SIZE, run_mistakes
 from crowd_demo.extras.commands.measuring import LOOK_EVERY_S, Tell, kernels, told
 from crowd_demo.host.files import is_special
-from crowd_demo.host.shell import FAILED, OK, Interrupted
+from crowd_demo.host.system import FAILED, OK, Interrupted
 from crowd_demo.registry.texts import error_line, printable, reason
 
 if TYPE_CHECKING:

@@ -37,9 +37,8 @@ from crowd_demo.cli.arguments import (
     tick,
 )
 from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.config.optimizations import known, with_values
-from crowd_demo.host.shell import FAILED, OK, STDOUT, Interrupted, ProgressLine, duration
-from crowd_demo.host.system import in_thread
+from crowd_demo.config.model import known, with_values
+from crowd_demo.host.system import FAILED, OK, STDOUT, Interrupted, ProgressLine, duration, in_thread
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.registry.texts import reason
 

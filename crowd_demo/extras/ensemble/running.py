@@ -28,7 +28,7 @@ from crowd_demo.extras.ensemble.job import RunRow
 from crowd_demo.extras.ensemble.plan import Plan, Run
 from crowd_demo.extras.ensemble.table import PLOT, Table, make_table, parquet
 from crowd_demo.host.files import MACHINE, is_special, sealed_line, unsealed, write_file
-from crowd_demo.host.shell import duration
+from crowd_demo.host.system import duration
 from crowd_demo.measure.experiment import header
 
 ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"

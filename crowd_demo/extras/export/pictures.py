@@ -40,7 +40,7 @@ from crowd_demo.extras.export.sources import Frame, frames
 from crowd_demo.extras.export.trajectories import FFMPEG, Asked, Format, Stepped, lacking, size_text
 from crowd_demo.host.files import replacing
 from crowd_demo.host.system import in_thread
-from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.measure.proof import Picture
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.registry.texts import printable
 from crowd_demo.render.camera import Camera

@@ -32,8 +32,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
 from crowd_demo.compute.jit import launch
 from crowd_demo.config.capacity import gaps_between_rows
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.model import Config, with_values
 from crowd_demo.config.section import UNITS_A_METRE, metres, per_square_metre
 from crowd_demo.extras.walking import (
     CROWDED,

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.model import Config, with_values
 from crowd_demo.extras.lab.claims.claim import CrowdArm, memory_order
 from crowd_demo.extras.why import FEW_STEPS, figures
 from crowd_demo.measure.comparison import Comparison, VariantResult, block_lengths, compare, interleave
-from crowd_demo.measure.crowd_variant import all_pairs_s, picture_hash
 from crowd_demo.measure.experiment import aligned, figure_text, header, result_of
+from crowd_demo.measure.proof import all_pairs_s, picture_hash
 from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
 from crowd_demo.registry.techniques import kind_of, no_effect, strongest, yaml_word
 

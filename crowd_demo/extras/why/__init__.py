@@ -281,7 +281,7 @@ def explained(sim: Simulation, old: Mapping[str, Value], new: Mapping[str, Value
 
     Where a technique of *reorder* was switched, both begin as if they had never been sorted.
     """
-    from crowd_demo.config.optimizations import with_values
+    from crowd_demo.config.model import with_values
     from crowd_demo.measure.ablation import REORDER, unsorted
 
     if sim.on_gpu or text_of(stage).part != "step":

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from crowd_demo.compute.jit import Launch, compile_launches, is_compiled
-from crowd_demo.config.model import Config, Life
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Config, Life, Optimizations, with_values
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_disk
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Config, Optimizations, with_values
 from crowd_demo.host.compiling.ahead import KernelFinder, kernel_name, key_of
 from crowd_demo.host.compiling.helpers import ALL_CHOICES, CAN_FORK, CompilerSource, Helper
 from crowd_demo.host.system import in_thread

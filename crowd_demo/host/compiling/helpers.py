@@ -25,8 +25,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TextIO
 
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.host.child import Conversation, exit_at_once, kill, lines_of, standard_lines, start, talk_to
 from crowd_demo.host.system import importing
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo.compute.cache import is_first_start, lasts
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.model import Config, with_values
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.host.compiling.helpers import CompilerSource
 from crowd_demo.host.system import importing

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from watched import Watched
 
-from crowd_demo.app.card import trial
+from crowd_demo.app.card import cards
 from crowd_demo.app.screen import close_window
 from crowd_demo.measure import proof
 
@@ -16,7 +16,7 @@ from crowd_demo.measure import proof
 @pytest.fixture(autouse=True)
 def fast_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """No frame is too long."""
-    for module in (trial, proof):
+    for module in (cards, proof):
         monkeypatch.setattr(module, "MAX_FRAME_MS", math.inf)
 
 

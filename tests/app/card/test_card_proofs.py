@@ -6,7 +6,7 @@ import pytest
 from driven import Driven
 from watched import Watched
 
-from crowd_demo.app.card import trial
+from crowd_demo.app.card import cards as module
 from crowd_demo.registry.entries import APPROXIMATE
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
@@ -51,6 +51,6 @@ def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Wat
 @pytest.mark.parametrize("bound", ["MAX_FRAME_MS", "MAX_BYTES"])
 def test_where_steps_are_long_or_crowds_large_a_sample_is_asked(
         watched: Watched, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
-    monkeypatch.setattr(trial, bound, 0)
+    monkeypatch.setattr(module, bound, 0)
     watched.switch("neighbours", "none", 40)
     assert watched.card.proof == ("sample", "same answers: sample of 200")

@@ -8,7 +8,7 @@ import pytest
 from driven import Driven
 from watched import LOOK_S, Watched, rounds_of
 
-from crowd_demo.app.card import trial
+from crowd_demo.app.card import cards as module
 from crowd_demo.app.card.effect import extent
 from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.registry.entries import EXACT
@@ -65,18 +65,18 @@ def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeyp
 @pytest.mark.parametrize(("path", "value"), [("simd", False), ("cull", "off")])
 def test_without_a_step_before_and_without_copies_there_is_a_proof_and_no_times(
         path: str, value: str | bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MAX_BYTES", 0)
+    monkeypatch.setattr(module, "MAX_BYTES", 0)
     driven = Watched()
     driven.program.crowd.paused = True
     monkeypatch.setattr(Switcher, "busy", True)
     driven.frames(20)
     monkeypatch.undo()
-    monkeypatch.setattr(trial, "MAX_BYTES", 0)
+    monkeypatch.setattr(module, "MAX_BYTES", 0)
     driven.switch(path, value)
     driven.program.crowd.paused = False
     driven.frames(40)
     card = driven.card
-    assert card.spans == () and card.note == trial.NO_TIMES_NOTE and "before" not in card.state
+    assert card.spans == () and card.note == module.NO_TIMES_NOTE and "before" not in card.state
     assert card.proof.kind == "same" or "sample" in card.proof.text
 
 
@@ -184,7 +184,7 @@ def test_another_crowd_or_time_ends_it(watched: Watched, key: str, why: str) -> 
 
 def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_large_for_copies(
         watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MAX_BYTES", 0)
+    monkeypatch.setattr(module, "MAX_BYTES", 0)
     watched.switch("cull", "off", 40)
     watched.program.seeing.zoom(*ZOOM)
     watched.frames()

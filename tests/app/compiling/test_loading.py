@@ -20,7 +20,7 @@ from crowd_demo.config.keys import Keys
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
-from crowd_demo.host.shell import ShutdownRequest
+from crowd_demo.host.system import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.hud.views import loaded_picture

@@ -13,7 +13,7 @@ from driven import Driven
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Optimizations, with_values
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.ahead import KernelFinder
 from crowd_demo.host.compiling.compilers import QUICK_AGENTS, quick_values

@@ -12,8 +12,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import loop
-from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.card.trial import Trial
+from crowd_demo.app.card.cards import Cards, Trial
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, TO_COME, number_text
 from crowd_demo.app.tours.tour import TourPlayer

@@ -24,7 +24,7 @@ from crowd_demo.extras.ensemble.running import (
     run_bytes,
 )
 from crowd_demo.host.files import sealed_line
-from crowd_demo.host.shell import duration
+from crowd_demo.host.system import duration
 
 PAGE = Path(__file__).parents[3] / "docs/ensemble.md"
 

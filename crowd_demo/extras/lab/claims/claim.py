@@ -21,14 +21,13 @@ from pydantic import Field
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.memory import AGENT, shortage
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.model import Config, with_values
 from crowd_demo.extras.why import FEW_STEPS, figures
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.measure.comparison import TimedBlock, costs_of, counters_of, interleave
-from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.measure.largest import crowd_of
+from crowd_demo.measure.proof import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.statistics import LEAST_BLOCKS, UNKNOWN, Interval, ratio_interval
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of

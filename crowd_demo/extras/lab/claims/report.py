@@ -19,7 +19,7 @@ from crowd_demo.cli.arguments import print_error
 from crowd_demo.extras.lab.claims.claim import Found, blocks_of, claim_verdict, pairs, speed_up
 from crowd_demo.extras.lab.claims.results import ClaimFindings, LabRun, in_order, ns_per_agent, ns_per_pair
 from crowd_demo.host.files import write_file
-from crowd_demo.host.shell import FAILED, OK
+from crowd_demo.host.system import FAILED, OK
 from crowd_demo.measure.experiment import figure_text, machine, markdown_table, versions
 from crowd_demo.measure.statistics import factor, factors, median_interval, milliseconds
 from crowd_demo.registry.texts import reason

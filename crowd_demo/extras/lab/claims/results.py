@@ -39,7 +39,7 @@ from crowd_demo.extras.lab.claims.claim import (
 )
 from crowd_demo.host.files import free_name
 from crowd_demo.host.report import write_report
-from crowd_demo.host.shell import duration
+from crowd_demo.host.system import duration
 from crowd_demo.measure.experiment import Slice, TextTable, header, mapped
 from crowd_demo.measure.statistics import factor, factors, independent_ratio, interval_json, median_interval, milliseconds
 from crowd_demo.registry.texts import reason

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Config, Optimizations, with_values
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FITTED,
     HELD_OUT,

@@ -13,7 +13,7 @@ import numpy as np
 
 from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.model import with_values
 from crowd_demo.extras.lab.claims.claim import (
     GRIDS,
     NOTES,
