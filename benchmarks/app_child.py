@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from crowd_demo.app import RunOptions
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen import open_window
 from crowd_demo.config.loader import load_config

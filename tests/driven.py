@@ -6,7 +6,7 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.app.screen import open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program

@@ -23,7 +23,7 @@ PRESS = """
 import pygame
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen import open_window, screen
 from crowd_demo.host.system import Worker

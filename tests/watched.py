@@ -4,7 +4,7 @@ from typing import Any
 
 from driven import Driven
 
-from crowd_demo.app.card.cards import LASTS_S, LONGEST_S, Cards
+from crowd_demo.app.cards import LASTS_S, LONGEST_S, Cards
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Action, Switch
 

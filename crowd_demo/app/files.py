@@ -24,11 +24,11 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.copying import Shown, effective, yaml_of
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import MAX_TYPED, Dialogs, Question, TextDialog
+from crowd_demo.app.crowd import Crowd
+from crowd_demo.app.dialog import MAX_TYPED, Dialogs, Question, TextDialog
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import NOTICE_S, Notices, png_of
+from crowd_demo.app.technique_controls import Techniques
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.events import MAX_EVENTS, ScenarioEvent
 from crowd_demo.config.loader import ConfigError, load_config

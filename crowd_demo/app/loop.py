@@ -27,10 +27,10 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.crowd.technique_controls import Switcher
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen import blit_scaled, save_picture, screen
+from crowd_demo.app.technique_controls import Switcher
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pygame
 
+from crowd_demo.app import RunOptions
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.options import RunOptions
 from crowd_demo.app.screen import (
     NoDisplayError,
     Preferences,

@@ -12,31 +12,32 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
-from crowd_demo.app.card.cards import Cards, Moment
-from crowd_demo.app.copying import Shown, copy, put_out
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.crowd_controls import (
+from crowd_demo.app import RunOptions
+from crowd_demo.app.cards import Cards, Moment
+from crowd_demo.app.controls import (
     ANSWER_KEYS,
     CrowdControls,
     Hawk,
+    Numbers,
     Outcome,
+    PanelControls,
     ShownAnswer,
     agents_of,
     outcome_of,
 )
-from crowd_demo.app.crowd.technique_controls import Switcher, Techniques
-from crowd_demo.app.dialogs.dialog import Dialogs, Experiments, Question, TextDialog
-from crowd_demo.app.dialogs.menus import Menus, scenarios_menu, tours_menu
-from crowd_demo.app.dialogs.panel_controls import Numbers, PanelControls
-from crowd_demo.app.editing.tool_controls import Tools, Undo
-from crowd_demo.app.editing.tools import HAND
+from crowd_demo.app.copying import Shown, copy, put_out
+from crowd_demo.app.crowd import Crowd
+from crowd_demo.app.dialog import Dialogs, Experiments, Question, TextDialog
 from crowd_demo.app.files import LONG_S, CrowdFiles, ScenarioFiles
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app.menus import Menus, scenarios_menu, tours_menu
 from crowd_demo.app.screen import Notices, Pointer, Preferences, ShownCaption, caption_of, set_mode
-from crowd_demo.app.seeing.side_by_side import SideBySide
-from crowd_demo.app.seeing.view_controls import CameraControls, Inspector, Overlays
-from crowd_demo.app.tours.tour import WINDOW, Guide
+from crowd_demo.app.side_by_side import SideBySide
+from crowd_demo.app.technique_controls import Switcher, Techniques
+from crowd_demo.app.tool_controls import Tools, Undo
+from crowd_demo.app.tools import HAND
+from crowd_demo.app.tour import WINDOW, Guide
+from crowd_demo.app.view_controls import CameraControls, Inspector, Overlays
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.resources import assets_folder

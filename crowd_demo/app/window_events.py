@@ -15,7 +15,7 @@ from functools import partial
 import pygame
 
 from crowd_demo.app.program import Program
-from crowd_demo.app.seeing.side_by_side import RIGHT
+from crowd_demo.app.side_by_side import RIGHT
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import ON_PANEL, Target, scale_for

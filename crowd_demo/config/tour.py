@@ -12,7 +12,7 @@
         answer: Neighbours in space are still far apart in memory.
         bet: {ask: "How many times as fast will it be?", of: factor, low: 1, high: 500}  # a guess, before the grid is on
 
-docs/tours.md says how to write one. Nothing here runs anything: app/tours/tour.py plays it.
+docs/tours.md says how to write one. Nothing here runs anything: app/tour.py plays it.
 """
 
 from __future__ import annotations

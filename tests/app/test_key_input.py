@@ -17,8 +17,8 @@ from layouts import PLACES, PLAIN, keymap, press, types
 
 import crowd_demo
 from crowd_demo.app import window_events
-from crowd_demo.app.crowd.pace import Meters
 from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.pace import Meters
 from crowd_demo.app.screen import Pointer, close_window
 from crowd_demo.app.window_events import PAN_PX_PER_S, REPEAT_AFTER_S, Keyboard, Mouse
 from crowd_demo.cli import main

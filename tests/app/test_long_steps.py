@@ -12,9 +12,9 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.pace import CATCH_UP_S
-from crowd_demo.app.dialogs.dialog import Question
-from crowd_demo.app.dialogs.panel_controls import PANELS
+from crowd_demo.app.controls import PANELS
+from crowd_demo.app.dialog import Question
+from crowd_demo.app.pace import CATCH_UP_S
 from crowd_demo.app.screen import blit_scaled, screen
 
 

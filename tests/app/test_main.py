@@ -16,8 +16,7 @@ import pygame
 import pytest
 from driven import without_progress
 
-from crowd_demo.app import main
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions, main
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.system import STDOUT
 from crowd_demo.sim.simulation import Simulation

@@ -11,7 +11,7 @@ import pytest
 from damages import make_fifo
 
 from crowd_demo import load_config
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.cli import main
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS
 from crowd_demo.config.keys import ACTIONS, by_heading

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_playback import Row, people_at
 
-from crowd_demo.app.seeing.side_by_side import SecondRun, config_beside
+from crowd_demo.app.side_by_side import SecondRun, config_beside
 from crowd_demo.config.loader import load_config
 from crowd_demo.extras.playback import PlaybackColumns
 from crowd_demo.sim.actions import Place

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import crowd_demo
-from crowd_demo.app.card.effect import PROOF
+from crowd_demo.app.effect import PROOF
 from crowd_demo.config.model import Optimizations
 from crowd_demo.profile import OTHER
 from crowd_demo.registry.entries import APPROXIMATE, EXACT, KINDS, MODEL, Kind, Situation

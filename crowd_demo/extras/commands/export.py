@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.cli.arguments import (
     SET,
     Command,
@@ -237,7 +237,7 @@ def _read_play(args: argparse.Namespace) -> Config:
         data["events"] = [{"at": end_s, "say": f"{printable(path.name)[:100]} ends"}]
     config = ReadConfig.of(data, PLAY_NAME, overrides_of(args, "size")).config
     if args.beside:
-        from crowd_demo.app.seeing.side_by_side import config_beside
+        from crowd_demo.app.side_by_side import config_beside
 
         config_beside(config)
     return config

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from watched import Watched
 
-from crowd_demo.app.card import cards
+from crowd_demo.app import cards
 from crowd_demo.app.screen import close_window
 from crowd_demo.measure import proof
 

@@ -6,7 +6,7 @@ import pytest
 from driven import Driven
 from watched import Watched
 
-from crowd_demo.app.card import cards as module
+from crowd_demo.app import cards as module
 from crowd_demo.registry.entries import APPROXIMATE
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation

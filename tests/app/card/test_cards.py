@@ -8,9 +8,9 @@ import pytest
 from driven import Driven
 from watched import LOOK_S, Watched, rounds_of
 
-from crowd_demo.app.card import cards as module
-from crowd_demo.app.card.effect import extent
-from crowd_demo.app.crowd.technique_controls import Switcher
+from crowd_demo.app import cards as module
+from crowd_demo.app.effect import extent
+from crowd_demo.app.technique_controls import Switcher
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.stages import STAGES, text_of
 from crowd_demo.render.hud.canvas import Target

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowd_demo.app.card.effect import (
+from crowd_demo.app.effect import (
     ReadingsMean,
     SwitchTimes,
     before_now,

@@ -17,8 +17,7 @@ from typing import Any, cast
 import pytest
 from driven import PATIENCE_S, Driven, wait_until
 
-from crowd_demo.app import loop
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions, loop
 from crowd_demo.compute.jit import Launch, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import with_values

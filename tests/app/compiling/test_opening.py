@@ -14,10 +14,9 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app import loop, main
+from crowd_demo.app import RunOptions, loop, main
 from crowd_demo.app.files import replay_command
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen import screen
 from crowd_demo.config.loader import load_config

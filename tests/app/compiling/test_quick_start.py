@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from driven import Driven
 
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import Optimizations, with_values

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from driven import Driven, wait_until
 
-from crowd_demo.app.crowd.technique_controls import BESIDE, Switcher, next_choice, next_number
+from crowd_demo.app.technique_controls import BESIDE, Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import Optimizations

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, Settings, open_world, simulation
 
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd import Crowd
 from crowd_demo.app.screen import Notices
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch

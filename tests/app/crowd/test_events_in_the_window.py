@@ -10,7 +10,7 @@ import pytest
 from driven import Driven
 from hud_spy import Spy
 
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd import Crowd
 from crowd_demo.app.screen import Notices
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config

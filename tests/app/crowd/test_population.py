@@ -9,7 +9,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd import crowd_controls
+from crowd_demo.app import controls
 from crowd_demo.app.screen import close_window
 from crowd_demo.config import memory
 from crowd_demo.sim.actions import Place, Populate
@@ -17,8 +17,8 @@ from crowd_demo.sim.actions import Place, Populate
 
 @pytest.fixture
 def sliced(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> Driven:
-    monkeypatch.setattr(crowd_controls, "SLICE", 40)
-    monkeypatch.setattr(crowd_controls, "SLICE_S", 0.0)  # the machine is slow: the least slice, of 10
+    monkeypatch.setattr(controls, "SLICE", 40)
+    monkeypatch.setattr(controls, "SLICE_S", 0.0)  # the machine is slow: the least slice, of 10
     driven.program.controls._slice = 40
     return driven
 

@@ -13,7 +13,7 @@ import pytest
 from driven import Driven
 from versus import versus
 
-from crowd_demo.app.dialogs.dialog import other_value
+from crowd_demo.app.dialog import other_value
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.measure.ablation import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.technique_controls import Switcher
+from crowd_demo.app.technique_controls import Switcher
 from crowd_demo.host.report import LEAST_FRAMES, Frames, last_second, to_csv
 from crowd_demo.host.system import YOUNG, collect_young
 from crowd_demo.profile import HISTORY, Profile

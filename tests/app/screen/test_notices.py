@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driven import Driven
 
-from crowd_demo.app.dialogs.panel_controls import HIDDEN_S, SCALES, PanelControls
+from crowd_demo.app.controls import HIDDEN_S, SCALES, PanelControls
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import CAPTION_S, FADE_S, NOTICE_S, Notices, Preferences, ShownCaption, caption_of
 from crowd_demo.config.keys import Keys

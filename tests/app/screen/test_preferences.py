@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.app import screen as module
-from crowd_demo.app.dialogs.panel_controls import PanelControls
+from crowd_demo.app.controls import PanelControls
 from crowd_demo.app.key_input import Keymap
 from crowd_demo.app.screen import HEADER, Notices, Preferences, Values, read, user_file
 from crowd_demo.config.keys import Keys

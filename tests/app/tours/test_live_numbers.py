@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from crowd_demo.app.tours.live_numbers import (
+from crowd_demo.app.live_numbers import (
     COMPARED,
     NOT_TOLD,
     SENTENCE_END,

@@ -12,10 +12,10 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import loop
-from crowd_demo.app.card.cards import Cards, Trial
+from crowd_demo.app.cards import Cards, Trial
+from crowd_demo.app.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, TO_COME, number_text
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.tours.live_numbers import ALIKE, COMPARED, NOT_TOLD, ON_CARD, TO_COME, number_text
-from crowd_demo.app.tours.tour import TourPlayer
+from crowd_demo.app.tour import TourPlayer
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER, load_tour

@@ -10,7 +10,7 @@ from weakref import ref
 import pytest
 from driven import Driven
 
-from crowd_demo.app.tours.live_numbers import TO_COME
+from crowd_demo.app.live_numbers import TO_COME
 
 SMALL = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
 TOUR = """

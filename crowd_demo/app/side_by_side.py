@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 import pygame
 
-from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
-from crowd_demo.app.crowd.technique_controls import BESIDE, TOUCHED_FIRST, Request, Techniques, next_choice, next_number
+from crowd_demo.app.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
 from crowd_demo.app.screen import Notices
+from crowd_demo.app.technique_controls import BESIDE, TOUCHED_FIRST, Request, Techniques, next_choice, next_number
 from crowd_demo.config.loader import ConfigError, ReadConfig, as_overrides
 from crowd_demo.config.memory import TooManyError, check_agents
 from crowd_demo.config.model import Config

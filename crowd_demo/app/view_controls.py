@@ -18,9 +18,9 @@ from weakref import ReferenceType, ref
 import numpy as np
 import pygame
 
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.technique_controls import COLOUR_MODE, Switcher, next_choice
+from crowd_demo.app.crowd import Crowd
 from crowd_demo.app.screen import Notices, Pointer
+from crowd_demo.app.technique_controls import COLOUR_MODE, Switcher, next_choice
 from crowd_demo.config.model import Config
 from crowd_demo.registry.built_in import AT_FIRST, COLOURS
 from crowd_demo.render.camera import Camera, Rect

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.crowd.crowd_controls import HAWK, has_hawk
+from crowd_demo.app.controls import HAWK, has_hawk
 from crowd_demo.compute.arrays import Bools, Doubles, Ints
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.config.model import Config

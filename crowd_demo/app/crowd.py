@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.crowd.pace import Meters, Pace, StepRate
+from crowd_demo.app.pace import Meters, Pace, StepRate
 from crowd_demo.app.screen import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.host.recording.recording import Player, Recording

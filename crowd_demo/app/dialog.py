@@ -20,10 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from crowd_demo.app.card.cards import Cards
+from crowd_demo.app.cards import Cards
 from crowd_demo.app.copying import Shown, command_for, effective
-from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen import Notices
+from crowd_demo.app.technique_controls import Techniques
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.host.files import free_name
 from crowd_demo.host.report import write_report

@@ -20,13 +20,10 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Protocol
 
-from crowd_demo.app.card.cards import Cards, Trial
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.crowd_controls import CrowdControls
-from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.screen import Notices
-from crowd_demo.app.seeing.view_controls import FREEZE, Overlays
-from crowd_demo.app.tours.live_numbers import (
+from crowd_demo.app.cards import Cards, Trial
+from crowd_demo.app.controls import CrowdControls
+from crowd_demo.app.crowd import Crowd
+from crowd_demo.app.live_numbers import (
     DIGITS,
     OF_VIEW,
     Guess,
@@ -39,6 +36,9 @@ from crowd_demo.app.tours.live_numbers import (
     named,
     of_card,
 )
+from crowd_demo.app.screen import Notices
+from crowd_demo.app.technique_controls import Techniques
+from crowd_demo.app.view_controls import FREEZE, Overlays
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of

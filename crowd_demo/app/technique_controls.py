@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar
 
-from crowd_demo.app.crowd.crowd import Change, Crowd
+from crowd_demo.app.crowd import Change, Crowd
 from crowd_demo.app.screen import Notices
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.model import Optimizations, with_values

@@ -20,8 +20,10 @@ from functools import partial
 
 import numpy as np
 
-from crowd_demo.app.crowd.crowd import Crowd, Entries, Entry, Timeline
-from crowd_demo.app.editing.tools import (
+from crowd_demo.app.crowd import Crowd, Entries, Entry, Timeline
+from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.screen import Notices, Pointer
+from crowd_demo.app.tools import (
     HAND,
     TOOLS,
     Motion,
@@ -34,8 +36,6 @@ from crowd_demo.app.editing.tools import (
     tiles_passed,
     who,
 )
-from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen import Notices, Pointer
 from crowd_demo.config.maps import WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.techniques import BY_PATH

@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import (
+from crowd_demo.app.crowd import Change
+from crowd_demo.app.effect import (
     NO_TIMES,
     PROOF,
     Counted,
@@ -37,7 +38,6 @@ from crowd_demo.app.card.effect import (
     extent,
     telling,
 )
-from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.ablation import REORDER
 from crowd_demo.measure.comparison import DRAW, FRAME, STEP

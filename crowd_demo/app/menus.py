@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.technique_controls import Techniques
-from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
-from crowd_demo.app.dialogs.panel_controls import PanelControls
+from crowd_demo.app.controls import PanelControls
+from crowd_demo.app.crowd import Crowd
+from crowd_demo.app.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.seeing.view_controls import CameraControls, Overlays
+from crowd_demo.app.technique_controls import Techniques
+from crowd_demo.app.view_controls import CameraControls, Overlays
 from crowd_demo.config.keys import ACTIONS, by_heading, key_text
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.resources import (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import Counted
+from crowd_demo.app.effect import Counted
 from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.config.tour import BEFORE, NUMBERS, PLACEHOLDER, Bet
 from crowd_demo.measure.comparison import counters_of

@@ -1,1 +1,0 @@
-"""The crowd that is shown, and what is done to it: changes, time, techniques, files."""

@@ -1,1 +1,0 @@
-"""What opens over the picture: lists, questions, menus, experiments."""

@@ -1,1 +1,0 @@
-"""What helps to see: overlays, the inspector, two crowds side by side."""

@@ -1,1 +1,0 @@
-"""Tours: pages that set something up, measure, and tell what was found."""
