@@ -1,4 +1,4 @@
-"""The program in a window: a run (main), its frames (loop), its state (program) and its parts; and the options of a run."""
+"""The program in a window: a run (main), its frames (loop), its state (program), its parts; and a run's options."""
 
 from __future__ import annotations
 

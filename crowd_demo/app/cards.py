@@ -1,16 +1,17 @@
-"""The card of the last switch: what it gave, and whether the crowd is the same; measured beside the running crowd's frames.
+"""The card of the last switch: what it gave, and whether the crowd is the same; measured beside the running crowd's
+frames.
 
-`Cards` is told what was done to the crowd, so there is a card whatever made the switch: a key, a click, a tour, a replay.
-It is told as well what makes times incomparable: more agents, another crowd, a jump in time. Another view it sees by
-itself.
+`Cards` is told what was done to the crowd, so there is a card whatever made the switch: a key, a click, a tour, a
+replay. It is told as well what makes times incomparable: more agents, another crowd, a jump in time. Another view it
+sees by itself.
 
-A trial lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is done
-in parts at the end of some frames, by the thread that makes the steps, and takes a quarter of the time. Frames of which it
-was a part are not measured.
+A trial lasts ten seconds, in which a pause of the crowd does not count, unless drawing was switched. All its work is
+done in parts at the end of some frames, by the thread that makes the steps, and takes a quarter of the time. Frames of
+which it was a part are not measured.
 
-Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is the
-same, and the card shows their times. Where a step is too long for that, it shows the times of the running crowd before the
-switch and after it.
+Two copies of the crowd, with the old values and with the new ones, take the same steps. These prove that the crowd is
+the same, and the card shows their times. Where a step is too long for that, it shows the times of the running crowd
+before the switch and after it.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ class Trial:
             self.summary = {path: f"{change}: {rows}, {self._finding.text}"}
 
     def _interleaved(self) -> Iterator[Span]:
-        """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time to save more.
+        """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time.
 
         There is no factor of what takes no time, or hardly ever runs.
         """
@@ -201,7 +202,8 @@ class Trial:
                 found = turns.effect(name)
                 seldom = found.verdict == "unknown" and turns.turns >= min(STUDENT_T)
                 none = seldom or min(found.a.value, found.b.value) < LEAST_MS
-                yield Span(name, found.a.value, found.b.value, *found.ratio.inverse, "no factor" if none else found.verdict)
+                yield Span(name, found.a.value, found.b.value, *found.ratio.inverse,
+                           "no factor" if none else found.verdict)
 
     @property
     def _takes_turns(self) -> bool:
@@ -405,7 +407,8 @@ class Cards:
             elif self.trial and view:
                 self.trial.view_changed(at.sim.profile)
             if switched.new or why:
-                self._crowd_since, self._before_compiling, self._read = next_frame, TimingWindow(), ReadingsMean(self.readings)
+                self._crowd_since, self._before_compiling = next_frame, TimingWindow()
+                self._read = ReadingsMean(self.readings)
             if view:
                 self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames=NO_TIMES)
         if self.trial:

@@ -1,9 +1,9 @@
 """Controls of the crowd and the panels for keys, panels and tours; and what a scenario answers.
 
-Of the crowd: its number of agents, events, speed and tick. Of the panels: how the user wants them, and the parameters in
-them: sliders, values to type, presets. A drag sets a parameter several times per frame, and frames may come faster than
-steps; so the last value waits until a step was made since the last change: at most one action a tick. While the crowd is
-paused it waits until the drag ends.
+Of the crowd: its number of agents, events, speed and tick. Of the panels: how the user wants them, and the parameters
+in them: sliders, values to type, presets. A drag sets a parameter several times per frame, and frames may come faster
+than steps; so the last value waits until a step was made since the last change: at most one action a tick. While the
+crowd is paused it waits until the drag ends.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ AGENTS = Range(int, 0, MAX_AGENTS)
 SLICE, SLICE_S = 20_000, 0.05  # agents that come or leave at once, at first; later ones take about so long
 ANSWER_KEYS = {"restart": "again", "happen": "then {}", "export": "a page", "quit": "close"}  # which close it
 HAWK = 0  # predators have the lowest ids
-OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers  # of no certain agents
+OF_ANY_CROWD = PaintWalls | SetGoal | SetExit | PlaceLine | Populate | Switch | Tune | SetNumbers
 
 
 def next_of(values: Iterable[float], value: float, direction: int) -> float:

@@ -152,7 +152,7 @@ class Crowd:
 
     def carry_out_changes(self, go_on: Callable[[], bool]) -> None:
         """Go to the tick that is sought, and carry out `changes`. `go_on` is asked between steps."""
-        if (tick := self.sought) is not None:  # or as near as is known; stop when another one is sought, or `go_on` says no
+        if (tick := self.sought) is not None:  # as near as is known; stop when another one is sought
             timeline = self.timeline
             to = min(max(tick, timeline.oldest), timeline.newest)
             keyframe = timeline.keyframes.before(to)

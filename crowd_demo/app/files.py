@@ -312,7 +312,8 @@ class ScenarioFiles:
         self._confirmed = ""
         name = re.sub("[^A-Za-z0-9_-]+|-[0-9]+$", "", self._opened).lstrip("-_")[:MAX_TYPED - 5] or "crowd"
         # the file of this run that was written last, if it is the scenario that is shown; or else a free name
-        own = [path.stem for path in list(self.written)[-1:] if re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", path.stem)]
+        own = [path.stem for path in list(self.written)[-1:]
+               if re.fullmatch(rf"{re.escape(name)}(-[0-9]+)?", path.stem)]
         numbered = (f"{name}-{number}" for number in count(1))
         free = (each for each in numbered if not any(map(os.path.lexists, files_of(each))))
         self._typing = TextDialog(TITLE, self._use, own[0] if own else next(free))
@@ -341,7 +342,15 @@ class ScenarioFiles:
         try:
             about = f"saved from {self._opened}" + ", with what was built there" * bool(edits)
             files = texts_of(path, self._on_screen(), crowd.at_its_start(0), about, bool(edits))
-            write_together(files | self._picture(path.with_suffix(".png")))
+            drawn: dict[Path, str | bytes] = {}
+            if crowd.scene:  # the present view without panels
+                shown, camera = pygame.Rect(0, 0, *PICTURE), self._on_screen().camera
+                surface = plain_surface(camera.size)
+                crowd.sim.prepare_picture()
+                crowd.scene.draw(surface, camera)
+                part = surface.subsurface(shown.fit(surface.get_rect()))
+                drawn[path.with_suffix(".png")] = png_of(pygame.transform.smoothscale(part, PICTURE))
+            write_together(files | drawn)
             loaded_picture.cache_clear()
         except (OSError, ValueError) as error:
             self._notices.add(f"cannot save {path}: {reason(error)}", "scenario file", LONG_S)
@@ -352,16 +361,6 @@ class ScenarioFiles:
         names = " and ".join(map(str, sorted(files, reverse=True)))
         how = f"{self._keymap.key('scenarios')} or crowd-demo --config {path.as_posix()}"
         self._notices.add(f"saved {names}. Open it: {how}", "scenario file", LONG_S)
-
-    def _picture(self, path: Path) -> dict[Path, bytes]:
-        """Return the file of a picture of the present view without panels; none where nothing is drawn."""
-        if not (scene := self._crowd.scene):
-            return {}
-        shown, camera = pygame.Rect(0, 0, *PICTURE), self._on_screen().camera
-        surface = plain_surface(camera.size)
-        self._crowd.sim.prepare_picture()
-        scene.draw(surface, camera)
-        return {path: png_of(pygame.transform.smoothscale(surface.subsurface(shown.fit(surface.get_rect())), PICTURE))}
 
     # --- for the command ---------------------------------------------------------------------------------------------
 
@@ -400,8 +399,8 @@ def texts_of(path: Path, shown: Shown, start: Simulation, about: str, was_built:
         numbers = np.unique(tiles.marks[tiles.marks >= 0]).tolist()
         order = sorted(numbers, key=lambda number: (number not in ways.exits, number))
         if order != list(range(len(order))) and any(event.do.send for event in config.events):
-            raise ValueError("events send people to destinations by number, and these would get other numbers: let the first"
-                             " ones stay, and be the exits")
+            raise ValueError("events send people to destinations by number, and these would get other numbers: let the"
+                             " first ones stay, and be the exits")
         marks = tiles.marks.copy()
         for new, number in enumerate(order):
             marks[tiles.marks == number] = new

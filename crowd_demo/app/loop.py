@@ -177,7 +177,7 @@ class Loop:
     # --- the parts of a frame ----------------------------------------------------------------------------------------
 
     def _read_events(self, elapsed_s: float) -> None:
-        """Carry out the events, and what has become ready since the last frame; load the configuration that was chosen."""
+        """Carry out the events, load the configuration that was chosen, and take up what has become ready."""
         self.events.read(elapsed_s)
         if self.program.inspector.follows and self.program.inspector.at:
             self.program.camera.look_at(*self.program.inspector.at)
@@ -317,7 +317,7 @@ class Presenter:
     def __init__(self, program: Program) -> None:
         self.program = program
         program.resize(screen().get_size())  # which a window manager may have chosen
-        self.picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
+        self.picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if it took long
         self.is_drawn = False  # whether the window has this frame's picture, and nothing over it
         self._view = self._shown = program.camera.view_rect()  # of the last picture, and of the last answer
         self.set_title()

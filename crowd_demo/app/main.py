@@ -1,8 +1,8 @@
 """From a configuration to an exit code: open the window, load while a progress bar is shown, run, report.
 
 The window opens before the compiler is imported: the worker's thread does that, and modules that need it are imported
-later. The loading screen shows the scenario's picture, enlarged by a whole number, over its own blur, a bar, and what to
-try. Keys are kept for the program that comes, and their tries say so.
+later. The loading screen shows the scenario's picture, enlarged by a whole number, over its own blur, a bar, and what
+to try. Keys are kept for the program that comes, and their tries say so.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 In headless runs the window is a surface in memory with the same interface.
 
-Preferences are in a file of the user's: size and colours of the HUD, what is unfolded, the window's size. A configuration
-that sets one of these wins, and so does the command line. Whatever the user changes in the window is written a second
-later, and on leaving. A file with a mistake is reported once, left alone, and not used. Of two programs that run at once
-the last one to write wins.
+Preferences are in a file of the user's: size and colours of the HUD, what is unfolded, the window's size. A
+configuration that sets one of these wins, and so does the command line. Whatever the user changes in the window is
+written a second later, and on leaving. A file with a mistake is reported once, left alone, and not used. Of two
+programs that run at once the last one to write wins.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
             pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
             pygame.draw.circle(icon, colour, (x, y - 3), 5)
         pygame.display.set_icon(icon)
-        if pygame.display.get_driver() not in NO_SCREEN:  # no larger than the largest screen, for which a preference may be
+        if pygame.display.get_driver() not in NO_SCREEN:  # a preference may come from a larger screen
             width, height = (max(sides) for sides in zip(*pygame.display.get_desktop_sizes(), strict=True))
             settings = settings.model_copy(update={"width": min(settings.width, width),
                                                    "height": min(settings.height, height)})

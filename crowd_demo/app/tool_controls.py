@@ -226,7 +226,8 @@ class Tools:
             (x, y), half = self._camera.world_to_screen(*sim.terrain.destinations[number][:2]), DIAMOND_PX
             corners = [(x + half, y), (x, y + half), (x - half, y), (x, y - half)]
             lines += zip(corners, corners[1:] + corners[:1], strict=True)
-            lines += [(corners[0], corners[2]), (corners[1], corners[3])] if sim.ways and number in sim.ways.exits else []
+            is_exit = sim.ways and number in sim.ways.exits
+            lines += [(corners[0], corners[2]), (corners[1], corners[3])] if is_exit else []
         size = "" if self.held.motion is Motion.DRAG else f", {size_text(self.size_m)}"
         return BrushView(at, self.radius * self._camera.zoom, tuple(lines), f"{self.held.tells(sim, sweep)}{size}")
 

@@ -227,7 +227,7 @@ class TourPlayer:
         """Call in every frame: measure, when everything is as it was requested."""
         if self.opening:
             return
-        if self._acts and (card := self._card):  # it begins with the time that was told, if it is about this switch alone
+        if self._acts and (card := self._card):  # one about this switch alone begins with the time that was told
             before, _, told = self._numbers[self._number]
             old, new = card.switched
             of_page = self.step.do.model_fields_set == {"set"} and all(

@@ -193,7 +193,8 @@ class Inspector:
         if is_there and (self._sim is None or self._sim() is not sim):  # after a restart it is the one with the same id
             self._sim, self._generation = ref(sim), int(handles.generations[identity])
         if not is_there or handles.generations[identity] != self._generation:
-            self.found, self.at = Inspection(f"agent {identity:,}", (), sentence="is gone: it died, or is not born yet"), None
+            gone = "is gone: it died, or is not born yet"
+            self.found, self.at = Inspection(f"agent {identity:,}", (), sentence=gone), None
             return
         slot = int(handles.slots_of(ids)[0])
         self.at = float(sim.agents.view.x[slot]), float(sim.agents.view.y[slot])

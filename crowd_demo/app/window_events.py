@@ -72,7 +72,8 @@ class WindowEvents:
             is_scrubbing = self.mouse.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)
             in_turn = not any(before.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN) for before in self.waiting)
             of_window = self.keys.is_for_now(event) if event.type == pygame.KEYDOWN else self.mouse.moves_view(event)
-            if is_scrubbing or self._program.keymap.quits(event) or (in_turn and (event.type == pygame.KEYUP or of_window)):
+            is_at_once = is_scrubbing or self._program.keymap.quits(event)
+            if is_at_once or (in_turn and (event.type == pygame.KEYUP or of_window)):
                 self._read(event)
             else:
                 self.waiting.append(event)
@@ -154,7 +155,7 @@ class Keyboard:
             action = ""
         if (self._dialog_open or name in self._wanted) and not modifiers & pygame.KMOD_CTRL:
             def offer() -> None:
-                """Offer the key to the dialog or the tour if it has a name; if it is not taken, do what it is bound to."""
+                """Offer the key to the dialog or the tour if it has a name; else do what it is bound to."""
                 dialogs, shift = self._program.dialogs, bool(modifiers & pygame.KMOD_SHIFT)
                 is_taken = not name or (dialogs.press(name, shift) if dialogs.top else self._program.guide.press(name))
                 if not is_taken and action and not any(ACTIONS[action].pans):
@@ -298,7 +299,7 @@ class Mouse:
     # --- buttons -----------------------------------------------------------------------------------------------------
 
     def _press(self) -> None:
-        """Begin a drag, a stroke or a click; a second press soon after the first on a slider resets the number instead."""
+        """Begin a drag, a stroke or a click; a second press soon after the first resets the number of a slider."""
         self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
         target, now, last = self._target(), time.monotonic(), self._last_press
         self._held, self._last_press, self._slid_to = target, (target, now), self._pointer.at[0]
@@ -313,7 +314,7 @@ class Mouse:
         self._follow()
 
     def _release(self) -> None:
-        """End what the press began. One that did not move is a click, which closes an open dialog if it is outside of it."""
+        """End what the press began. One that did not move is a click; outside of an open dialog it closes that."""
         program, (x, y) = self._program, self._pointer.at
         target, is_click = self._held, self._pressed and self._moved <= STILL_PX and not self.scrubbing
         self._pressed, self._held = False, None
@@ -344,9 +345,10 @@ class Mouse:
                 case Target("card" | "why"):
                     program.act("card")
                 case Target(kind, name):
-                    by_name = {"setting": program.numbers.type_value, "fold": program.panels.fold,
-                               "unfold": program.panels.unfold, "technique": program.act, "action": program.act,
-                               "tool": program.act}
+                    by_name: dict[str, Callable[[str], object]] = {
+                        "setting": program.numbers.type_value, "fold": program.panels.fold,
+                        "unfold": program.panels.unfold, "technique": program.act, "action": program.act,
+                        "tool": program.act}
                     by_name.get(kind, lambda name: None)(name)
                 case None:
                     program.inspector.click(x, y)

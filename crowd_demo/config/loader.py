@@ -172,9 +172,20 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             if not all(removed):
                 return None, mistakes
     doubts: Iterable[str] = ()
-    if config.behaviour == "playback" and config.playback.file is not None:
+    if config.behaviour == "playback" and (name := config.playback.file) is not None:
+        from crowd_demo.config.maps import TRAJECTORIES, Metres
+
         try:
-            config, doubts = _with_paths(config.playback.file, folder, config)
+            path = beside(name, folder)
+            if path is None or path.suffix.lower() not in TRAJECTORIES:
+                raise ValueError(f"{name!r} is not a file ({', '.join(TRAJECTORIES)})")
+            paths = load(READ_PATHS)(path, Metres(*config.map_scale))
+            if not (fps := config.playback.fps or paths.fps):
+                raise ValueError(f"{path}: has no frame rate; playback.fps, or --fps, specifies it")
+            playback = config.playback.model_copy(update={"file": text_of(path)})
+            config, doubts = config.model_copy(update={  # the walkable area is the map of a configuration without one
+                "playback": playback, "map": config.map or text_of(path),
+                "agents": int((paths.frame == 0).sum())}), paths.doubts(fps)
         except ValueError as error:
             return config, [*mistakes, (("playback", "file"), str(error))]
     tiles = destinations = 0
@@ -188,24 +199,6 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
     mistakes += missing_destinations(config.events, config.measure.doors, destinations or config.crowd.destinations)
     large = too_large(config, tiles, destinations)
     return config, [*mistakes, large] if large else mistakes
-
-
-def _with_paths(name: str, folder: Path, config: Config) -> tuple[Config, Iterator[str]]:
-    """(configuration, what looks wrong in the file): it has the file's first people, and its walkable area without a map.
-
-    Raises ValueError for another file, and without a frame rate.
-    """
-    from crowd_demo.config.maps import TRAJECTORIES, Metres
-
-    path = beside(name, folder)
-    if path is None or path.suffix.lower() not in TRAJECTORIES:
-        raise ValueError(f"{name!r} is not a file ({', '.join(TRAJECTORIES)})")
-    paths = load(READ_PATHS)(path, Metres(*config.map_scale))
-    if not (fps := config.playback.fps or paths.fps):
-        raise ValueError(f"{path}: has no frame rate; playback.fps, or --fps, specifies it")
-    return config.model_copy(update={
-        "playback": config.playback.model_copy(update={"file": text_of(path)}), "map": config.map or text_of(path),
-        "agents": int((paths.frame == 0).sum())}), paths.doubts(fps)
 
 
 def _with_map(path: Path, config: Config) -> tuple[Config, int, int]:

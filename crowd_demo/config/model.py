@@ -1,7 +1,8 @@
 """The configuration: what a YAML file may say, with every default, unit and range. `--print-schema` documents it.
 
-`Config()` is complete and valid. All of it is frozen except `optimizations`, which is made from the registry of techniques:
-its values may change while the crowd runs, and each assignment is validated against the registry's choices and ranges.
+`Config()` is complete and valid. All of it is frozen except `optimizations`, which is made from the registry of
+techniques: its values may change while the crowd runs, and each assignment is validated against the registry's choices
+and ranges.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def replacing(path: Path) -> Iterator[Path]:
     An older file's permissions are kept. For what is not written in one go, or by a library.
     """
     path = _end_of_links(path)
-    # First remove what this user's killed processes have left: those of this machine at once, of another one a day later.
+    # First remove what this user's killed processes have left: of this machine at once, of another one a day later.
     for old in path.parent.glob(f"{UNFINISHED}*"):
         name = re.fullmatch(r"(.+)-([0-9]{1,9})-[a-z0-9_]{8}", old.name.removeprefix(UNFINISHED))
         with suppress(OSError):

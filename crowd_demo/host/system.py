@@ -1,15 +1,15 @@
 """The process: its threads and memory, the streams and signals of the shell that started it, and how it ends.
 
-All kernels are called from the worker's thread, so the window responds however long one takes. Numba's number of threads
-and OpenMP's pool of threads belong to the thread that calls kernels: another reason for only one. What takes long and runs
-no kernel is done by threads beside the frames, of a lower priority.
+All kernels are called from the worker's thread, so the window responds however long one takes. Numba's number of
+threads and OpenMP's pool of threads belong to the thread that calls kernels: another reason for only one. What takes
+long and runs no kernel is done by threads beside the frames, of a lower priority.
 
-The standard streams are open, without control characters of others, and have errors that can be told apart from those of
-other files; a line on standard error shows progress.
+The standard streams are open, without control characters of others, and have errors that can be told apart from those
+of other files; a line on standard error shows progress.
 
-The wish to quit may come from a person or a signal. Neither a kernel nor the compiler can be stopped, so they run in the
-worker's thread: the main thread looks at the wish meanwhile, waits a little for what is under way, and then ends the
-process all the same.
+The wish to quit may come from a person or a signal. Neither a kernel nor the compiler can be stopped, so they run in
+the worker's thread: the main thread looks at the wish meanwhile, waits a little for what is under way, and then ends
+the process all the same.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     comparison         the interleaved blocks of all variants, as long as the caller asks for the next one, and their results
     statistics         medians, bootstrap intervals and verdicts, of plain arrays; also of times before a switch and after it
-    proof              a crowd as a variant (another process is one too: benchmarks/); whether a switch left it as it was
+    proof              a crowd as a variant, as another process is (benchmarks/); whether a switch left it as it was
 
 Experiments (experiment.py, also for records in JSON) take many seconds. They run in short slices, so they can be
 stopped at any time; the results so far remain:

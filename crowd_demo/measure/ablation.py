@@ -131,10 +131,10 @@ class ThreeCrowds:
 
     def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
         """Compare with the others; yield how much is done, 0 to 1, after each slice."""
-        # Begin with the next tick at which every crowd that sorts every so many steps does so, as soon as it may (`drift`).
+        # begin with the next tick at which every crowd that sorts every so many steps does so
         together = math.lcm(*(int(values["reorder.every"]) for values in (self.start.techniques, others)
                               if "reorder.every" in values))
-        start = self.start._replace(tick=-(-self.start.tick // together) * together, drift=math.inf)
+        start = self.start._replace(tick=-(-self.start.tick // together) * together, drift=math.inf)  # a sort is due
         if any(path.startswith(REORDER) for path in others):
             start = unsorted(start)
         for name, variant in self.variants.items():

@@ -220,7 +220,7 @@ def largest_number(start: int, most: int, fits: Fits, precision: float = PRECISI
                 low, number = number, min(2 * number, most)
             else:
                 high, number = number, number if low else number // 2
-        while high - low > max(precision * low, 1):  # near the geometric mean, a number of three digits if there is such a one
+        while high - low > max(precision * low, 1):  # bisect at three digits of the geometric mean if possible
             middle = math.isqrt(low * high)
             rounded = int(float(f"{middle:.2e}"))
             middle = rounded if low < rounded < high else min(max(middle, low + 1), high - 1)

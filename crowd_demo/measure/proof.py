@@ -6,9 +6,9 @@
     Pictures      for techniques of drawing: the same view, drawn both ways
 
 Compile the kernels of a variant before the first block that counts. The time of a frame that belongs to no stage is the
-stage `other`. The last three have `parts`, a generator that does the work beside a running crowd and yields after a kernel
-or so: whoever wants to stop, stops asking for the next part. All parts belong to the thread that makes the steps.
-docs/measuring.md says what is proved and what is not.
+stage `other`. The last three have `parts`, a generator that does the work beside a running crowd and yields after a
+kernel or so: whoever wants to stop, stops asking for the next part. All parts belong to the thread that makes the
+steps. docs/measuring.md says what is proved and what is not.
 """
 
 from __future__ import annotations
@@ -343,8 +343,8 @@ class Pictures(ProofInParts):
         elif ordered:
             self.finding = Finding("differs", f"THE PICTURES DIFFER: {old} and {new}")
         else:
-            self.finding = Finding("apart", f"{differing / max(pixels, 1):.1%} of the pixels differ: without depth order the"
-                                            " last one drawn is on top")
+            self.finding = Finding("apart", f"{differing / max(pixels, 1):.1%} of the pixels differ: without depth order"
+                                            " the last one drawn is on top")
 
 
 def bands(camera: Camera) -> Iterator[Camera]:
