@@ -349,7 +349,8 @@ class Mouse:
                         "setting": program.numbers.type_value, "fold": program.panels.fold,
                         "unfold": program.panels.unfold, "technique": program.act, "action": program.act,
                         "tool": program.act}
-                    by_name.get(kind, lambda name: None)(name)
+                    if kind in by_name:
+                        by_name[kind](name)
                 case None:
                     program.inspector.click(x, y)
 

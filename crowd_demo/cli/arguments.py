@@ -74,7 +74,7 @@ class Command(NamedTuple):
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        from crowd_demo.config.explain import close_to
+        from crowd_demo.config.section import close_to
 
         kind, _, rest = message.partition("unrecognized arguments: ")
         hint = close_to(re.split(r"[= ]", rest)[0], self._option_string_actions) if not kind else ""

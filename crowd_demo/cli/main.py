@@ -64,8 +64,8 @@ def _main(arguments: Sequence[str]) -> int:
     words = 0 if not arguments or arguments[0].startswith("-") else 2 if " ".join(arguments[:2]) in EXPERIMENTS else 1
     name, rest = " ".join(arguments[:words]) or RUN, arguments[words:]
     if name not in COMMANDS | EXPERIMENTS:
-        from crowd_demo.config.explain import close_to
         from crowd_demo.config.resources import list_configs, without_suffix
+        from crowd_demo.config.section import close_to
 
         config = without_suffix(name)
         meant = f" (did you mean --config {config}?)" if config in list_configs() else close_to(name, COMMANDS)

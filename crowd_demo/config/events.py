@@ -18,7 +18,6 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from crowd_demo.config.explain import close_to
 from crowd_demo.config.section import (
     MAX_AGENTS,
     NUMBER,
@@ -28,6 +27,7 @@ from crowd_demo.config.section import (
     Problem,
     Section,
     Whole,
+    close_to,
     number,
     section,
 )

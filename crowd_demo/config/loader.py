@@ -15,11 +15,10 @@ from pydantic import ValidationError
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.events import missing_destinations
-from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import WIDEST, Config
 from crowd_demo.config.resources import beside, find_config, find_map, list_maps, text_of
-from crowd_demo.config.section import Section
+from crowd_demo.config.section import Section, explain
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.built_in import READ_PATHS
 from crowd_demo.registry.entries import load

@@ -24,7 +24,6 @@ from crowd_demo.config.behaviours import (
     PlaybackSettings,
 )
 from crowd_demo.config.events import MAX_EVENTS, NAMED, OF_PEOPLE, Edges, Place, ScenarioEvent
-from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.section import (
     LENGTH,
@@ -35,6 +34,8 @@ from crowd_demo.config.section import (
     Problem,
     Section,
     Whole,
+    close_to,
+    explain,
     number,
     number_of,
     plain,

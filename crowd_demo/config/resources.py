@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from crowd_demo.config.explain import close_to
 from crowd_demo.config.memory import read_bounded
+from crowd_demo.config.section import close_to
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.texts import printable
 

@@ -26,11 +26,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, create_model
 
-from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, location_of, read_section
 from crowd_demo.config.model import CameraSettings, Config, field_of
 from crowd_demo.config.resources import find_tour
-from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, number, section
+from crowd_demo.config.section import MAX_AGENTS, Problem, Section, Whole, close_to, number, section
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES

@@ -20,8 +20,7 @@ from typing import Annotated, ClassVar, Protocol, TypeVar, cast, runtime_checkab
 import numpy as np
 from pydantic import Field, RootModel, ValidationError
 
-from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.section import MAX_AGENTS, plain
+from crowd_demo.config.section import MAX_AGENTS, close_to, explain, plain
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.world import World
 

@@ -387,7 +387,7 @@ def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
 
 
 def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object], *others: str) -> list[str]:
-    from crowd_demo.config.explain import close_to
+    from crowd_demo.config.section import close_to
 
     lines = [f"{unknown} {name!r}{close_to(name, [*known, *others])}; there are {', '.join(known)}"
              for name in args.names if name not in known]

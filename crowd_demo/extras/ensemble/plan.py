@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.config import yaml12
-from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides, parse_each
 from crowd_demo.config.model import Config, with_values
-from crowd_demo.config.section import plain, require, whole
+from crowd_demo.config.section import close_to, plain, require, whole
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
 from crowd_demo.extras.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.built_in import MEASURES
