@@ -178,7 +178,14 @@ class Session:
         loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
-        code = self._write_files(loop, startup_s)
+        job = self.worker.submit(lambda: self._write(loop, startup_s))  # a large picture takes long
+        waited_s = max(-self.quitting.left_s(0), 0)  # for the frame of the request to quit
+        while self.quitting.left_s(waited_s + WRITE_S) > 0:
+            if wait((job,), timeout=POLL_S).done:
+                code = job.result()
+                break
+        else:
+            code = self._left("while writing", FAILED)
         program, player = loop.program, self.player
         is_aside = self.options.report == STDOUT
         if player:
@@ -245,17 +252,8 @@ class Session:
         say_not_written(when, self.unwritten)
         return code if self.unwritten else OK
 
-    def _write_files(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """Write report and screenshot in the worker's thread: a large picture takes long, and a FIFO waits for its reader."""
-        job = self.worker.submit(lambda: self._write(loop, startup_s))
-        waited_s = max(-self.quitting.left_s(0), 0)  # for the frame of the request to quit
-        while self.quitting.left_s(waited_s + WRITE_S) > 0:
-            if wait((job,), timeout=POLL_S).done:
-                return job.result()
-        return self._left("while writing", FAILED)
-
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """Write the files; one that cannot be written costs a line on standard error, not the other one."""
+        """Write report and screenshot; one that cannot be written costs a line on standard error, not the other one."""
         from crowd_demo.host.report import report, write_report
 
         code = OK

@@ -272,19 +272,15 @@ def load_tour(name_or_path: str | Path) -> Tour:
     talk.
     """
     tour, locations = read_section(Tour, name_or_path, find_tour)
-    for key, name, agents in _opened(tour):
+    opened: list[tuple[KeyPath, str, int]] = [(("config",), tour.config, 0)]  # and how many agents
+    for index, step in enumerate(tour.steps):
+        if step.do.scenario:
+            opened.append((("steps", index, "do", "scenario"), step.do.scenario, 0))
+        if step.do.agents:
+            opened.append((("steps", index, "do", "agents"), tour.scenario_at(index)[1], step.do.agents))
+    for key, name, agents in opened:
         try:
             ReadConfig.read(name, [Override(Location(name), ("agents",), agents)] if agents else [])
         except ConfigError as error:
             raise ConfigError([Mistake(location_of(locations, key), key, error.lines[0])]) from None
     return tour
-
-
-def _opened(tour: Tour) -> Iterator[tuple[KeyPath, str, int]]:
-    """(key, name, 0) of each configuration that a tour opens; and with how many agents, where a step asks for some."""
-    yield ("config",), tour.config, 0
-    for index, step in enumerate(tour.steps):
-        if step.do.scenario:
-            yield ("steps", index, "do", "scenario"), step.do.scenario, 0
-        if step.do.agents:
-            yield ("steps", index, "do", "agents"), tour.scenario_at(index)[1], step.do.agents
