@@ -124,7 +124,7 @@ class Profile:
         return Timing(self, name)
 
     def started(self, name: str) -> int:
-        """A stage starts: return the time, for `ran`. A step has too many stages for contexts, which take twice as long."""
+        """A stage starts: return the time, for `ran`. A context would take twice as long."""
         return time.perf_counter_ns()
 
     def ran(self, name: str, start_ns: int, end_ns: int) -> None:

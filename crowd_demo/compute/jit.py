@@ -30,8 +30,8 @@ from crowd_demo.registry import texts
 # isort: split
 import numba
 
-__all__ = ["CACHE_LASTS", "WORTH_NS", "Kernel", "Launch", "compile_launches", "device", "is_compiled", "is_on_disk", "kernel",
-           "launch", "machine_code", "max_threads", "run", "threading_layer"]
+__all__ = ["CACHE_LASTS", "WORTH_NS", "Kernel", "Launch", "compile_launches", "device", "is_compiled", "is_on_disk",
+           "kernel", "launch", "machine_code", "max_threads", "run", "threading_layer"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,9 +7,9 @@ What is done otherwise (docs/design/cold-start.md has what it saves):
 
 - Of a function that kernels call Numba makes machine code as well, and a wrapper for Python. Here it stays LLVM's intermediate
   code, which the kernel inlines and optimises, and which is kept on disk for other kernels.
-- Numba's code between Python and a compiled function writes down the types of all arrays of all records to look the function
-  up (5 us of 100 arrays), and passes them all on by value. Here they are compared with the types of the last call (0.4 us) and
-  laid out in a flat record, and a kernel's body gets its address.
+- Numba's code between Python and a compiled function looks it up by the types of all arrays of all records (5 us for 100
+  of them), and passes these on by value. Here types are compared with those of the last call (0.4 us). Arrays are laid out
+  in a flat record, and a kernel's body gets its address.
 - Numba compiles a function anew for each number that its callers pass as a literal. Here it is compiled for any number.
 - Functions that Numba has written in Python, such as `min`, are compiled like ours where our kernels call them.
 - Beside machine code Numba keeps intermediate code and types on disk: two thirds of a file, and most of the time to load it.
@@ -58,8 +58,9 @@ if TYPE_CHECKING:
 
 TESTED = (0, 60), (0, 68)  # the first version and the last one; pyproject.toml has the same
 OPTIONS = {**numba_plain.OPTIONS, "nopython": True}
-# Where an array has what tells its type, in bytes: the class of an object is before its other fields.
-TYPE_AT, NDIM_AT, DTYPE_AT, FLAGS_AT = (object.__basicsize__ + k * ctypes.sizeof(ctypes.c_void_p) for k in (-1, 1, 5, 6))
+# Where an object has its class, and an array what tells its type, in bytes.
+WORD = ctypes.sizeof(ctypes.c_void_p)
+TYPE_AT, NDIM_AT, DTYPE_AT, FLAGS_AT = (object.__basicsize__ + k * WORD for k in (-1, 1, 5, 6))
 CONTIGUOUS, WRITEABLE = {"C": (1, 1), "F": (3, 2), "A": (3, 0)}, 0x400  # flags that tell a layout, and those it has
 MACHINE_CODE, INTERMEDIATE_CODE = "kernel", "intermediate"  # kinds of files
 _codegen, _function = cpu_target.target_context.codegen(), numba.njit(lambda: None)
@@ -90,7 +91,8 @@ if not TESTED[0] <= numba.version_info.short <= TESTED[1]:
 if not HAS_POOL:
     raise ImportError("its pool of threads is not found")
 _array = np.zeros((1, 1), np.float32)
-for _at, _expected in ((TYPE_AT, id(np.ndarray)), (DTYPE_AT, id(_array.dtype)), (NDIM_AT, 2), (FLAGS_AT, _array.flags.num)):
+_read = {TYPE_AT: id(np.ndarray), DTYPE_AT: id(_array.dtype), NDIM_AT: 2, FLAGS_AT: _array.flags.num}
+for _at, _expected in _read.items():
     if ctypes.c_ssize_t.from_address(id(_array) + _at).value & 0xFFFF_FFFF != _expected & 0xFFFF_FFFF:
         raise ImportError("arrays are laid out in another way")
 
@@ -225,12 +227,12 @@ def leaves_of(kinds: Iterable[types.Type]) -> tuple[ir.Type, ...]:
     return tuple(cpu_target.target_context.get_arg_packer(list(kinds)).argument_types)
 
 
-def entry_of(share: Callable[..., None]) -> Entry:
+def entry_of(share: Callable[..., None]) -> KernelEntry:
     """What Python calls with a number of workers and the arguments of each worker's share."""
-    return Entry(numba_plain.named_like(share, _entry, share=body_of(share)), share, EntryCompiler)
+    return KernelEntry(numba_plain.named_like(share, _entry, share=body_of(share)), share, EntryCompiler)
 
 
-class Entry(FromPython):
+class KernelEntry(FromPython):
     """Finds compiled code for the types of its arguments."""
 
     @cached_property
@@ -298,8 +300,7 @@ class EntryCompiler(DeviceCompiler):
 def build_entry(context: BaseContext, module: ir.Module, name: str, body: FunctionDescriptor, kinds: types.BaseTuple) -> None:
     """Add to a module the function of that name for Python: body(worker, workers, *args) for worker in range(workers).
 
-    Python calls it with the number of workers, the arguments, and their layout. Where they are not of these kinds it does
-    nothing and returns False.
+    Python calls it with the number of workers, the arguments, and a layout. If they do not have it, it returns False.
     """
     python = context.get_argument_type(types.pyobject)
     entry = ir.Function(module, ir.FunctionType(python, [python] * 3), name=name)
@@ -319,7 +320,8 @@ def build_entry(context: BaseContext, module: ir.Module, name: str, body: Functi
     b.ret(api.bool_from_bool(cgutils.true_bit))
 
 
-def _return_unless_like(b: ir.IRBuilder, api: PythonAPI, args: ir.Value, kinds: types.BaseTuple, layout: ir.Value) -> None:
+def _return_unless_like(
+        b: ir.IRBuilder, api: PythonAPI, args: ir.Value, kinds: types.BaseTuple, layout: ir.Value) -> None:
     """Return False unless the arguments have this layout (`layout_of`), and their arrays the flags of these kinds."""
     known = itertools.count()
     level = [(args, kinds)]

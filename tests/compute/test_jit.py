@@ -134,7 +134,8 @@ def test_a_kernel_is_compiled_for_each_layout_of_its_arguments_and_called_by_it(
     fixed = numbers.copy()
     fixed.flags.writeable = False
     arrays: tuple[Any, ...] = numbers, numbers[::2], fixed, numbers.astype(np.float64)
-    calls: list[Any] = [(kind(array), number) for array in arrays for kind in (Plain, Doubled) for number in (3, np.int32(3), 3.0)]
+    records: list[Any] = [kind(array) for array in arrays for kind in (Plain, Doubled)]
+    calls: list[Any] = [(record, number) for record in records for number in (3, np.int32(3), 3.0)]
     for record in calls * 2 + calls[::-1]:
         found = np.zeros(1)
         add_up(1, record, found)
