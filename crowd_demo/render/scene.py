@@ -189,10 +189,6 @@ class Scene:
             self._used = self._used()
         return self._used
 
-    @used.setter
-    def used(self, used: Used | None) -> None:
-        self._used = used
-
     def show_colours(self, name: str) -> None:
         self.colours, code = name, COLOURS[name].code
         self._mode: ColourMode | None = load(code)() if code else None
@@ -224,7 +220,7 @@ class Scene:
             slots = self._cull.run(self._cull_launches(now), self.sim.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots, bands = self._ordered(now, slots)
-        self.used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
+        self._used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), **self._cull.counters)
         self._draw_ground(target, now)
         if self.sim.links.active:

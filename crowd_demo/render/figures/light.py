@@ -352,13 +352,9 @@ def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, shade
     np.add.at(sums, (y[near] + 1, x[near] + 1), parts[shades.number[near]])
     sums = np.minimum(sums, int(FULL))
     along = sums[:, :-2] + 2 * sums[:, 1:-1] + sums[:, 2:]
-    frame[:] = _under_all_light(frame, along[:-2] + 2 * along[1:-1] + along[2:], area_of_one(area_px))
-    return int(((x >= 0) & (x < view.width) & (y >= 0) & (y < view.height)).sum())
-
-
-def _under_all_light(frame: Frame, light: Ints, area: np.float32) -> Frame:
+    light = along[:-2] + 2 * along[1:-1] + along[2:]
     amount = light[..., AMOUNT].astype(np.float32)
-    dims: Floats = amount * area + np.float32(1)
+    dims: Floats = amount * area_of_one(area_px) + np.float32(1)
     for _ in range(3):
         dims = dims * dims
     left = np.float32(1) / (dims * dims)
@@ -367,4 +363,5 @@ def _under_all_light(frame: Frame, light: Ints, area: np.float32) -> Frame:
     for part, shift in enumerate((np.uint32(0), np.uint32(8), np.uint32(16))):
         under = (frame >> shift & np.uint32(255)).astype(np.float32)
         out |= (under * left + light[..., part].astype(np.float32) * gain + np.float32(0.5)).astype(np.uint32) << shift
-    return out
+    frame[:] = out
+    return int(((x >= 0) & (x < view.width) & (y >= 0) & (y < view.height)).sum())

@@ -36,7 +36,7 @@ from crowd_demo.render.drawing import (
     Moving,
     ReusedColumns,
     Shades,
-    numbering,
+    number_agents,
     pixel,
 )
 from crowd_demo.render.figures.light import Light, dimmed, draw_plain
@@ -290,7 +290,7 @@ class Sprited(ABC):
     def _number_launch(self, now: FrameInput, slots: Ints) -> Launch:
         if len(slots) > len(self._number):
             self._number = np.zeros(len(slots), np.uint8)
-        return numbering(now.workers, slots, self.mode(now), self._number)
+        return launch(number_agents, now.workers, slots, self.mode(now), self._number)
 
     def _light_launches(self, now: FrameInput, slots: Ints, shades: Shades, area_px: float,
                         frame: Frame) -> tuple[Launch, ...]:

@@ -19,7 +19,19 @@ from functools import partial
 import pygame
 
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
+from crowd_demo.render.hud.canvas import (
+    SHADE,
+    THEMES,
+    USUAL_HEIGHT,
+    USUAL_SCALE,
+    Canvas,
+    Colour,
+    Keys,
+    Pen,
+    Renderings,
+    Target,
+    scale_for,
+)
 from crowd_demo.render.hud.card import draw_answer, draw_caption, draw_card
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
 from crowd_demo.render.hud.navigation import (
@@ -40,14 +52,18 @@ from crowd_demo.render.hud.panel_layout import (
     RIGHT_WIDTH,
     ROW,
     STRIP_HEIGHT,
+    PanelSection,
     bar_of,
     draw_panel,
     is_wide,
     margin_of,
 )
 from crowd_demo.render.hud.sections import (
+    HEAD,
+    NUMBER_ROW,
+    NUMBERS,
     crowd_sections,
-    number_section,
+    draw_numbers,
     rows_in_view,
     scenario_sections,
     switchboard_sections,
@@ -55,6 +71,7 @@ from crowd_demo.render.hud.sections import (
 from crowd_demo.render.hud.status import Halves, Past, Status, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
+    TOUR_WIDEST,
     draw_chart,
     draw_clock,
     draw_colour_legend,
@@ -67,13 +84,13 @@ from crowd_demo.render.hud.text_panels import (
     draw_tip,
     draw_tour,
     tip_of,
-    tour_scale,
 )
 from crowd_demo.render.hud.views import draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
 TIMELINE = Target("timeline")
+TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
 LOW_NEEDS = 140  # units: where the columns leave less for what is low, that lies over them
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 BOARD_NEEDS = 9 * ROW + EDGES  # units of the techniques beside what is below them
@@ -334,7 +351,8 @@ class Hud:
                               key=lambda each: each.headline is not None and each.chip is None)
             shown = rows_in_view(len(status.numbers), self._first_number, room, sections)
             self._first_number = shown.start
-            sections.append(number_section(status.numbers, shown))
+            sections.append(PanelSection(NUMBERS, HEAD + NUMBER_ROW * len(shown), partial(
+                draw_numbers, rows=status.numbers, shown=shown)))
         return draw_panel(sections, (LEFT_WIDTH, RIGHT_WIDTH)[side], room, status.panels.opened, self.pen, self.scale)
 
     # --- between them ------------------------------------------------------------------------------------------------
@@ -345,7 +363,9 @@ class Hud:
         presses = {"compact": 1, "off": 2}.get(status.panels.hud, 0)
         if tour.of_panels and presses and (keys := self.keys.get("hud")):
             tour = tour._replace(hint=f"{key_text(keys[0])}{', pressed twice,' * (presses > 1)} shows the panels.")
-        scale = tour_scale(self._free.width, self._on.get_height(), self.scale)
+        share = self._on.get_height() / USUAL_HEIGHT  # a tour is read from afar: it grows with the height, not its root
+        scale = min(max(self.scale, min(self.scale * math.sqrt(share), self._free.width / TOUR_WIDEST)),
+                    TOUR_LARGEST * USUAL_SCALE * share)
         canvas = self._rendered("tour", (tour, self._free.width, scale), lambda: draw_tour(
             tour, self._free.width, self.pen, scale))
         place = canvas.surface.get_rect(midbottom=self._free.midbottom)

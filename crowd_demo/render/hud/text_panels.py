@@ -32,8 +32,6 @@ from crowd_demo.render.hud.canvas import (
     SHEET,
     SMALL,
     TEXT,
-    USUAL_HEIGHT,
-    USUAL_SCALE,
     WARM,
     Canvas,
     Colour,
@@ -64,7 +62,6 @@ JOB_BAR = 84.0
 TIP_LINE = 14.5
 CURSOR_PX = 14  # from the cursor to its tip
 TOUR_WIDEST = 540.0  # fits between the panels at the usual size
-TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
 SAID, SAID_LINE, TOUR_FOOT = 15.0, 20.0, 26.0
 TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc", "leave"))
 BET = Target("bet")  # the scale for a guess
@@ -199,12 +196,6 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
 
 
 # --- a tour ----------------------------------------------------------------------------------------------------------
-
-def tour_scale(room_px: int, height_px: int, scale: float) -> float:
-    """Pixels a unit of a tour, which is read from afar: with the window's height, not its root, where there is room."""
-    share = height_px / USUAL_HEIGHT
-    return min(max(scale, min(scale * math.sqrt(share), room_px / TOUR_WIDEST)), TOUR_LARGEST * USUAL_SCALE * share)
-
 
 def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
     bet, foot = view.bet, BET_HIGH * bool(view.bet) + TOUR_FOOT - 4
@@ -448,7 +439,12 @@ def _key(key: Key, ruler: Canvas, wide: float = KEY_WIDTH) -> LegendPart:
 def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> Canvas:
     """A panel of at most `room` units width: a title, and each colour with its text, or all of them between two texts."""
     ruler = Canvas((1, 1), pen, scale, None)
-    lines = in_lines(_parts(legend, room - 2 * PAD, ruler), room - 2 * PAD, COLOUR_GAP)
+    inner = room - 2 * PAD
+    parts = [_words(ruler.fitted(legend.title, inner), ruler, NORMAL, TEXT)]
+    parts += [_ramp(legend, inner, ruler)] if legend.is_ramp else [
+        _key(Key(colour, ruler.fitted(text, inner - SWATCH - 6, SMALL)), ruler, SWATCH)
+        for colour, text in zip(legend.colours, legend.texts, strict=True)]
+    lines = in_lines(parts, inner, COLOUR_GAP)
     wide = max(width_of(line, COLOUR_GAP) for line in lines)
     canvas = Canvas((2 * PAD + wide, COLOUR_EDGES + LINE * len(lines)), pen, scale)
     for number, line in enumerate(lines):
@@ -457,11 +453,7 @@ def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> C
     return canvas
 
 
-def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
-    title = _words(ruler.fitted(legend.title, room), ruler, NORMAL, TEXT)
-    if not legend.is_ramp:
-        return [title, *(_key(Key(colour, ruler.fitted(text, room - SWATCH - 6, SMALL)), ruler, SWATCH)
-                         for colour, text in zip(legend.colours, legend.texts, strict=True))]
+def _ramp(legend: Legend, room: float, ruler: Canvas) -> LegendPart:
     wide = min(RAMP, RAMP_SHARE * room)
     each = (room - wide - COLOUR_GAP) / 2
     first, last = (ruler.fitted(text, each, SMALL) for text in (legend.texts[0], legend.texts[-1]))
@@ -475,7 +467,7 @@ def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
         on.rect(FAINT, (x + before - 1, middle - SWATCH / 2 - 1, wide + 2, SWATCH + 2), width=1)
         on.left(last, x + before + wide + COLOUR_GAP / 2, middle, SMALL, DIM)
 
-    return [title, LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)]
+    return LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)
 
 
 # --- a chart ---------------------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def on_free_tiles(row: Longs, column: Longs, side: float, walls: Walls) -> tuple
 
 def draw_candidates(sketch: Sketch, view: OverlayView) -> None:
     """Fill each cell, or the box of each group that looks together, by the candidates of its agents."""
-    structure = view.structure
+    structure = view.sim.built_structure
     if structure is None:
         sketch.explain(NOT_BUILT)
         return
@@ -220,7 +220,8 @@ def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     if not len(flow.made):
         sketch.explain("no destinations")
         return
-    fields, (at_x, at_y) = flow.fields, view.pointed_at
+    fields, camera = flow.fields, view.camera
+    at_x, at_y = camera.screen_to_world(*view.cursor) if view.cursor else (camera.x, camera.y)
     goal = int(np.argmin((fields.goal_x - at_x) ** 2 + (fields.goal_y - at_y) ** 2))
     sketch.label(f"destination {goal}", float(fields.goal_x[goal]), float(fields.goal_y[goal]))
     if not flow.made[goal]:
@@ -267,9 +268,10 @@ class PeopleOnGround(NamedTuple):
 
 def ground_in(sketch: Sketch, view: OverlayView) -> PeopleOnGround:
     """Count people and add up their speeds in the squares in view."""
-    walls, (slots, x, y) = view.sim.terrain.walls, view.visible()
-    left, top, right, bottom = rect = _within(sketch.rect, walls)
-    squares, columns = squares_in(rect, _side(rect, walls)), cast(PeopleColumns, view.sim.agents.view)
+    walls, (slots, x, y), columns = view.sim.terrain.walls, view.visible(), cast(PeopleColumns, view.sim.agents.view)
+    ends = (float(walls.width), float(walls.height)) * 2  # of the view the part in the world; a point if there is none
+    left, top, right, bottom = rect = Rect(*(min(max(edge, 0.0), end) for edge, end in zip(sketch.rect, ends, strict=True)))
+    squares = squares_in(rect, _side(rect, walls))
     number, state = squares.number_at(x.clip(left, right), y.clip(top, bottom)), columns.state[slots]
     speed = np.rint(np.hypot(columns.vx[slots], columns.vy[slots]) * np.float32(FIXED))
     stand = np.flatnonzero((state == WAITING) | (state == QUEUING))
@@ -286,13 +288,6 @@ def ground_in(sketch: Sketch, view: OverlayView) -> PeopleOnGround:
     per_step, people = 1 / (FIXED * UNITS_A_METRE), around(everybody)
     return PeopleOnGround(squares, here, around(here), (speeds - around(added(stand, speed[stand]))) * per_step, people,
                   speeds * per_step / area, people / area)
-
-
-def _within(view: Rect, walls: Walls) -> Rect:
-    """The part of the view that lies in the world; a point of it if there is none."""
-    width, height = float(walls.width), float(walls.height)
-    left, right = min(max(view.left, 0.0), width), min(max(view.right, 0.0), width)
-    return Rect(left, min(max(view.top, 0.0), height), right, min(max(view.bottom, 0.0), height))
 
 
 def _side(rect: Rect, walls: Walls) -> float:
@@ -327,9 +322,15 @@ def draw_fundamental(sketch: Sketch, view: OverlayView) -> None:
     edges, which = free_parts(ground.squares, found, view.sim.terrain.walls)
     sketch.areas(*edges, SPEED_INKS[speed_class(density, speed)][which])
     quantum = (UNITS_A_METRE / (3 * ground.squares.side)) ** 2  # where there are no walls densities are multiples of it
+    density_bin = quantum * max(round(DENSITY_BIN / quantum), 1)
+    empty = empty_chart(density_bin)
+    rows, columns = empty.counts.shape
+    column, row = ((values / size).astype(np.int64).clip(0, most - 1)  # the last bins also count what lies beyond
+                   for values, size, most in ((density, density_bin, columns), (speed, SPEED_BIN, rows)))
+    counts = np.bincount(row * columns + column, minlength=rows * columns)
     sketch.explain("mean speed, as a share of Weidmann's for the density around",
                    *(Key(colour, text) for _, colour, text in SPEEDS),
-                   chart=chart_of(density, speed, quantum * max(round(DENSITY_BIN / quantum), 1)))
+                   chart=empty._replace(counts=counts.reshape(rows, columns)))
 
 
 def speed_class(density: Doubles, speed: Doubles) -> Longs:
@@ -337,15 +338,6 @@ def speed_class(density: Doubles, speed: Doubles) -> Longs:
     expected = weidmann(density)
     jam, slow, fast = (speed >= share * expected for share, _, _ in SPEEDS[1:])
     return jam.astype(np.int64) + slow + fast
-
-
-def chart_of(density: Doubles, speed: Doubles, density_bin: float) -> Chart:
-    """Count squares by density and speed; the last bins also count what lies beyond."""
-    empty = empty_chart(density_bin)
-    rows, columns = empty.counts.shape
-    column, row = ((values / size).astype(np.int64).clip(0, most - 1)
-                   for values, size, most in ((density, density_bin, columns), (speed, SPEED_BIN, rows)))
-    return empty._replace(counts=np.bincount(row * columns + column, minlength=rows * columns).reshape(rows, columns))
 
 
 @lru_cache(maxsize=8)  # asked in each frame

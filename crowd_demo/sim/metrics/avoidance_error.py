@@ -49,21 +49,10 @@ class AvoidanceError(NamedTuple):
     most: float = 0.0
 
 
-class Sampled:
+@lru_cache(maxsize=1)
+def _room(size: int) -> tuple[Doubles, Ints, Floats]:
     """What a sample takes: kept, since meters are read again and again. Nobody reads two at a time: they call kernels."""
-
-    def __init__(self, size: int) -> None:
-        self.pushes = np.empty((2, 2, size))  # by method
-        self._look_at, self._push = np.empty(size, np.int32), np.empty(size, np.float32)
-
-    def update_due(self, next_update: Ints, slots: Longs) -> Ints:
-        return np.take(next_update, slots, out=self._look_at[:len(slots)], mode="clip")
-
-    def push(self, push: Floats, slots: Longs) -> Floats:
-        return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
-
-
-_sampled = lru_cache(maxsize=1)(Sampled)
+    return np.empty((2, 2, size)), np.empty(size, np.int32), np.empty(size, np.float32)
 
 
 def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
@@ -76,15 +65,15 @@ def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     mine, before = ((each.avoidance_x, each.avoidance_y, each.next_update) for each in (columns, kept))
     for column, old in zip(mine, before, strict=True):
         old[:] = column
-    sampled = _sampled(max(len(slots), SAMPLE))
-    found = sampled.pushes[:len(methods), :, :len(slots)]
+    by_method, when, pushed = (room[..., :len(slots)] for room in _room(max(len(slots), SAMPLE)))
+    found = by_method[:len(methods)]
     for method, into in zip(methods, found, strict=True):
         columns.next_update[:] = world.schedule.due_below  # later than now
-        columns.next_update[slots] = 0 if method.everybody else sampled.update_due(kept.next_update, slots)
+        columns.next_update[slots] = 0 if method.everybody else np.take(kept.next_update, slots, out=when, mode="clip")
         run(sim.structure.query(sim.optimizations.simd, world.rules, world.schedule))
         run(sim.interaction.all_launches(world, exact=True) if method.exact else sim.interaction.launches(world))
         for of_axis, push in zip(into, (columns.avoidance_x, columns.avoidance_y), strict=True):
-            of_axis[:] = sampled.push(push, slots)
+            of_axis[:] = np.take(push, slots, out=pushed, mode="clip")
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found

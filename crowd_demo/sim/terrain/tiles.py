@@ -82,8 +82,11 @@ class Terrain:
         self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
         is_marked = bool(self.marks.max() >= 0)
         self.drawn = not is_marked or (data is not None and data.drawn)  # destinations drawn at random, not from a map
-        if not is_marked:
-            self._draw_destinations(count, seed)
+        if not is_marked:  # up to `count` tiles of the largest area: those with the smallest hashes
+            self._refresh()
+            key = hashing.key(seed, 0, hashing.DESTINATIONS).view(np.uint32)
+            chosen = self._ground[np.argsort(hashing.scramble(self._ground.astype(np.uint32) ^ key))[:count]]
+            self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
         self.destinations = tuple(self._find_destinations())
         self._first_marks, self.first_destinations = self.marks, self.destinations
         self.goals: Goals = {}
@@ -235,8 +238,12 @@ class Terrain:
         """Return (x, y) float32[n] inside the world, uniform over these tiles, each a function of (seed, id) alone."""
         x, y = np.empty(len(ids), np.float32), np.empty(len(ids), np.float32)
         todo, draw = np.arange(len(ids)), 0
+        side = float(self.walls.tile) / SPOTS
         while todo.size and draw < MAX_DRAWS:  # again where the last tiles of an open world extend over its edge
-            x[todo], y[todo] = self._random_points(tiles, ids[todo], seed, draw)
+            tile, across, down = (_below(size, ids[todo], hashing.key(seed, draw + number, hashing.PLACES))
+                                  for number, size in enumerate((tiles.size, SPOTS, SPOTS)))
+            row, column = np.divmod(tiles[tile], self.columns)
+            x[todo], y[todo] = (column * SPOTS + across + 0.5) * side, (row * SPOTS + down + 0.5) * side
             todo = todo[(x[todo] >= self.walls.width) | (y[todo] >= self.walls.height)]
             draw += 3
         last_x, last_y = (np.nextafter(side, np.float32(0)) for side in (self.walls.width, self.walls.height))
@@ -289,15 +296,6 @@ class Terrain:
             found[part] = np.where(first < NO_TILE, first % blocked.size, -1)
         return found
 
-    def _random_points(self, ground: Longs, ids: Longs, seed: int,
-                       draw: int) -> tuple[Floats, Floats]:
-        tile, across, down = (_below(size, ids, hashing.key(seed, draw + number, hashing.PLACES))
-                              for number, size in enumerate((ground.size, SPOTS, SPOTS)))
-        row, column = np.divmod(ground[tile], self.columns)
-        side = float(self.walls.tile) / SPOTS
-        x, y = (column * SPOTS + across + 0.5) * side, (row * SPOTS + down + 0.5) * side
-        return x.astype(np.float32), y.astype(np.float32)
-
     def _refresh(self) -> None:
         """Bring the areas up to date with the walls."""
         if self._labels_version == self.version:
@@ -309,13 +307,6 @@ class Terrain:
         self._labels = rank[labels]  # -1, a blocked tile, reads the last one
         self._ground = np.flatnonzero(self._labels == 0)
         self._labels_version = self.version
-
-    def _draw_destinations(self, count: int, seed: int) -> None:
-        """Mark up to `count` different tiles of the largest area: those with the smallest hashes."""
-        self._refresh()
-        hashes = hashing.scramble(self._ground.astype(np.uint32) ^ hashing.key(seed, 0, hashing.DESTINATIONS).view(np.uint32))
-        chosen = self._ground[np.argsort(hashes)[:count]]
-        self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
 
     def _find_destinations(self) -> Iterator[Destination]:
         rows, columns = np.nonzero(self.marks >= 0)
