@@ -52,7 +52,6 @@ def _blend(frame: Frame, left: int, top: int, right: int, bottom: int, ink: Int)
 
 @device
 def _fill(frame: Frame, first: int, last: int, areas: FilledAreas, view: Rect, zoom: float) -> None:
-    """Fill what lies in the rows [first, last)."""
     wide = frame.shape[1]
     for k in range(areas.ink.shape[0]):
         top, bottom = (areas.edges[1, k] - view.top) * zoom, (areas.edges[3, k] - view.top) * zoom
@@ -103,20 +102,13 @@ def _steps(start: int, step: int, length: int, low: int, high: int) -> tuple[int
 
 
 @device
-def _draw_straight(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: Int, ink: Int, width: Int) -> None:
-    """Draw what lies in the slice of a line along a row or a column of pixels: a rectangle, sixteen pixels at a time."""
-    before, after = width // 2, width - width // 2 - 1  # pixels on both sides
-    flat = y0 == y1
-    left, right = min(x0, x1) - (0 if flat else before), max(x0, x1) + (0 if flat else after)
-    upper, lower = min(y0, y1) - (before if flat else 0), max(y0, y1) + (after if flat else 0)
-    _blend(frame, max(left, 0), max(upper, top), min(right + 1, frame.shape[1]), min(lower + 1, bottom), ink)
-
-
-@device
 def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: Int, ink: Int, width: Int, dash: Int) -> None:
     """Draw those pixels of a line that lie in the slice, in fixed point of 1/65536 pixel; it grows across its direction."""
-    if dash == 0 and (x0 == x1 or y0 == y1):
-        _draw_straight(frame, top, bottom, x0, y0, x1, y1, ink, width)
+    if dash == 0 and (x0 == x1 or y0 == y1):  # along a column or a row: a rectangle, sixteen pixels at a time
+        before, after = width // 2, width - width // 2 - 1  # pixels on both sides
+        left, right = min(x0, x1) - (0 if y0 == y1 else before), max(x0, x1) + (0 if y0 == y1 else after)
+        upper, lower = min(y0, y1) - (before if y0 == y1 else 0), max(y0, y1) + (after if y0 == y1 else 0)
+        _blend(frame, max(left, 0), max(upper, top), min(right + 1, frame.shape[1]), min(lower + 1, bottom), ink)
         return
     length = max(abs(x1 - x0), abs(y1 - y0))
     flat = abs(x1 - x0) >= abs(y1 - y0)

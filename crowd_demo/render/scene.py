@@ -189,6 +189,10 @@ class Scene:
             self._used = self._used()
         return self._used
 
+    @used.setter
+    def used(self, used: Used | None) -> None:
+        self._used = used
+
     def show_colours(self, name: str) -> None:
         self.colours, code = name, COLOURS[name].code
         self._mode: ColourMode | None = load(code)() if code else None
@@ -351,5 +355,4 @@ class Scene:
         return Shades(self._number[:len(slots)], palette_of(tuple(self._mode.colours(self.sim))))
 
     def _line_launches(self, now: FrameInput, frame: Frame) -> tuple[Launch, ...]:
-        """A kernel with either blitter: those differ in how figures and ground are drawn."""
         return self._lines.launches(now.workers, self.sim.links.pairs, now.agents, now.ahead, now.view, frame)

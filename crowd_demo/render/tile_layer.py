@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bools, Bytes, Doubles, Ints, Longs, Marks, Words
+from crowd_demo.compute.arrays import Bytes, Doubles, Int, Ints, Marks, Mask, Words
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.camera import Camera, Rect
@@ -43,7 +43,7 @@ class Paving(NamedTuple):
     tile: float  # side of a tile, world units
 
 
-def _meet(low: float, high: float, number: Longs, tile: float) -> Bools:
+def _meet(low: float, high: float, number: Int, tile: float) -> Mask:
     return ((number + 1) * tile > low) & (number * tile < high)
 
 
@@ -90,17 +90,6 @@ def _copy_small(target: Words, width: int, height: int, source: Words, paving: P
 
 
 @device
-def _small_tiles(paving: Paving, tiles: CellRange, end: int) -> tuple[int, int]:
-    """The columns of tiles of which sixteen pixels may be copied without reaching the column of pixels `end`."""
-    first, last = tiles.column0, tiles.column1
-    while first < last and paving.xs[first] < 0:
-        first += 1
-    while last > first and paving.xs[last - 1] + LANES > end:
-        last -= 1
-    return first, last
-
-
-@device
 def _copy_tiles(target: Words, width: int, height: int, source: Words, paving: Paving, row: int, first: int,
                 last: int, end: int) -> None:
     """Copy the pictures of those of tiles [first, last) of a row that are wanted."""
@@ -119,8 +108,12 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: CellRan
     height, width = frame.shape
     end = area.column1
     first = last = tiles.column0
-    if paving.pictures.shape[1] <= LANES and not paving.tests:
-        first, last = _small_tiles(paving, tiles, end)
+    if paving.pictures.shape[1] <= LANES and not paving.tests:  # sixteen pixels of which may be copied without reaching `end`
+        last = tiles.column1
+        while first < last and paving.xs[first] < 0:
+            first += 1
+        while last > first and paving.xs[last - 1] + LANES > end:
+            last -= 1
     for row in range(tiles.row0 + worker, tiles.row1, workers):
         _copy_tiles(target, width, height, source, paving, row, tiles.column0, first, end)
         _copy_small(target, width, height, source, paving, row, first, last)

@@ -148,8 +148,8 @@ def coverage(tiles: Bools, land: Bools | None = None) -> Field:
 
 def _at_corners(padded: Bools) -> Bytes:
     """How many of the four tiles at each corner are of a kind: uint8[H + 1, W + 1]."""
-    padded = padded.astype(np.uint8)
-    return padded[:-1, :-1] + padded[:-1, 1:] + padded[1:, :-1] + padded[1:, 1:]
+    ones = padded.astype(np.uint8)
+    return ones[:-1, :-1] + ones[:-1, 1:] + ones[1:, :-1] + ones[1:, 1:]
 
 
 # --- lamps -----------------------------------------------------------------------------------------------------------

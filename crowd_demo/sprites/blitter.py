@@ -168,7 +168,6 @@ class SpriteSheet:
 
     @cached_property
     def _swapped(self) -> Pixels:
-        """The pixels with red and blue exchanged."""
         red, blue = self._pixels.pixels >> np.uint32(16) & np.uint32(255), self._pixels.pixels & np.uint32(255)
         others: Words = self._pixels.pixels & np.uint32(0xFF00FF00)
         return self._pixels._replace(pixels=others | blue << np.uint32(16) | red)

@@ -36,8 +36,7 @@ def around(wheel: tuple[RGB, ...]) -> tuple[RGB, ...]:
     return ramp((*wheel, wheel[0]), TURN + 1)[:TURN]
 
 
-WHEEL = ON_DARK.wheel
-SHADES = around(WHEEL)  # of overlays
+SHADES = around(ON_DARK.wheel)  # of overlays
 
 
 # --- state -----------------------------------------------------------------------------------------------------------

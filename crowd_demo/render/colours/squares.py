@@ -279,11 +279,9 @@ class SquareColours(ColourMode):
         return visit, launch(count_found, sim.workers, mode, self._cull.found, window)
 
     def _shading(self, sim: Simulation, mode: SquareMode, window: CellRange, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
-        """Find the shade of each square from the sums, then the number of each agent that is drawn."""
-        workers = sim.workers
-        return (launch(add_squares, workers, mode.squares, window),
-                launch(shade_squares, workers, mode, window, self.shades(sim)),
-                launch(number_agents, workers, slots, mode, number))
+        return (launch(add_squares, sim.workers, mode.squares, window),
+                launch(shade_squares, sim.workers, mode, window, self.shades(sim)),
+                launch(number_agents, sim.workers, slots, mode, number))
 
 
 def squares_for(workers: int, side: float, width: float, height: float) -> CountedSquares:

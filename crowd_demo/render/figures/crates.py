@@ -70,7 +70,12 @@ def design(side: int, style: int) -> list[Part]:
         frame = max(2 * line + 1, round(side * 0.17))
         turned = _planks(side, frame, line) + (_board(side, frame, line) if style & 2 and side >= BOARD_PX else [])
         parts += [(top, left, bottom, right, ink) for left, top, right, bottom, ink in turned] if style & 1 else turned
-    return parts + (_nails(side, line) if side >= NAILS_PX else [])
+    if side >= NAILS_PX:
+        width = max(2, round(side * 0.035))
+        near = round(side * 0.085) - width // 2 + line // 2
+        ends = near, side - near - width
+        parts += [(x, y, x + width, y + width, GAP) for x in ends for y in ends]
+    return parts
 
 
 def _planks(side: int, frame: int, line: int) -> list[Part]:
@@ -90,13 +95,6 @@ def _board(side: int, frame: int, line: int) -> list[Part]:
     left = (side - width) // 2
     return [(left, frame, left + width + line, side - frame, GAP), (left, frame, left + width, side - frame, FACE),
             (left, frame, left + line, side - frame, LIGHT)]
-
-
-def _nails(side: int, line: int) -> list[Part]:
-    width = max(2, round(side * 0.035))
-    near = round(side * 0.085) - width // 2 + line // 2
-    far = side - near - width
-    return [(x, y, x + width, y + width, GAP) for x in (near, far) for y in (near, far)]
 
 
 # --- squares that consist of parts --------------------------------------------------------------------------------------
@@ -132,24 +130,20 @@ class Patterns:
     def ensure(self, sides: Ints) -> None:
         if (most := int(sides.max(initial=0)) + 1) > len(self._known):
             self._known.resize(most, refcheck=False)
-        if next_missing(sides, self._known, 0) < len(sides):
-            new = np.setdiff1d(sides, np.flatnonzero(self._known))
-            self._add(new.tolist())
-            self._known[new] = True
+        if next_missing(sides, self._known, 0) == len(sides):
+            return
+        new, parts, known = np.setdiff1d(sides, np.flatnonzero(self._known)), list[Part](), len(self.table.parts)
+        first, last = (np.resize(column, (len(self._known), self._styles)) for column in self.table[:2])
+        for side in new.tolist():
+            for style in range(self._styles):
+                first[side, style] = known + len(parts)
+                parts.extend(self._design(side, style))
+                last[side, style] = known + len(parts)
+        self.table = PartTable(first, last, np.concatenate([self.table.parts, np.array(parts, np.int32)]))
+        self._known[new] = True
 
     def launches(self) -> Iterator[Launch]:
-        """Every kernel that `ensure` may run, for compiling ahead."""
         yield launch(next_missing, np.zeros(0, np.int32), self._known, 0)
-
-    def _add(self, sides: list[int]) -> None:
-        first, last = (np.resize(column, (len(self._known), self._styles)) for column in self.table[:2])
-        parts: list[Part] = []
-        for side in sides:
-            for style in range(self._styles):
-                first[side, style] = len(self.table.parts) + len(parts)
-                parts.extend(self._design(side, style))
-                last[side, style] = len(self.table.parts) + len(parts)
-        self.table = PartTable(first, last, np.concatenate([self.table.parts, np.array(parts, np.int32)]))
 
 
 def fill_plain(surface: pygame.Surface, boxes: Boxes, table: PartTable, inks: Inks) -> None:

@@ -92,33 +92,20 @@ def _blur_along(layers: Keys, reached: Ints, workers: int, row: int, sums: Keys,
     if not found:
         words[:] = DARK
         return 0
-    brightest = _blur_words(line, words)
-    if brightest & BRIGHT:
-        _blur_parts(line, parts)
-        return 2
-    return 1
-
-
-@device
-def _blur_words(line: Keys, words: Keys) -> Int:
-    """Blur a row that is not bright; return all bits of its light."""
-    found = DARK
+    brightest = DARK  # all bits of the row's light
     for i in range(line.shape[0] - 2):
         words[i] = line[i] + TWICE * line[i + 1] + line[i + 2]
-        found |= line[i] | line[i + 2]
-    return found
-
-
-@device
-def _blur_parts(line: Keys, blurred: Ints) -> None:
-    """Two parts of a word at a time, which have 32 bits each."""
-    blue, green, red, amount = blurred[0], blurred[1], blurred[2], blurred[3]
-    for i in range(line.shape[0] - 2):
+        brightest |= line[i] | line[i + 2]
+    if not brightest & BRIGHT:
+        return 1
+    blue, green, red, amount = parts[0], parts[1], parts[2], parts[3]
+    for i in range(line.shape[0] - 2):  # two parts of a word at a time, which have 32 bits each
         a, b, c = line[i], line[i + 1], line[i + 2]
         even = (a & EVEN) + TWICE * (b & EVEN) + (c & EVEN)
         odd = (a >> HALF & EVEN) + TWICE * (b >> HALF & EVEN) + (c >> HALF & EVEN)
         blue[i], red[i] = np.int32(even & LOW), np.int32(even >> WIDE)
         green[i], amount[i] = np.int32(odd & LOW), np.int32(odd >> WIDE)
+    return 2
 
 
 @device
@@ -166,7 +153,6 @@ def _under_words(under: Int, low: Int, high: Int, area: np.float32) -> Int:
 
 @device
 def _under_parts(under: Int, rows: Ints, middle: int, at: int, area: np.float32) -> Int:
-    """The same from three rows of parts."""
     return under_light(under, _blurred(rows, middle, 0, at, under), _blurred(rows, middle, 1, at, under),
                         _blurred(rows, middle, 2, at, under), _blurred(rows, middle, AMOUNT, at, under), area)
 

@@ -188,8 +188,6 @@ def means_of(sums: Longs, group: Ints) -> Means:
 
 
 class Means(NamedTuple):
-    """Sprites on average."""
-
     colours: Words  # 0xRRGGBB, of each group
     area: float  # covered pixels of the sheet, of a mean sprite
 
@@ -201,7 +199,6 @@ def load_surface(path: Path) -> pygame.Surface:
 
 
 def load_sheet(folder: Path, about: SpritesSheet) -> Sheet:
-    """The sheet that an entry of the manifest describes."""
     (width, height), (x, y) = about["cell"], about["anchor"]
     return Sheet(load_surface(folder / about["file"]).premul_alpha(), (width, height), (x, y))
 
@@ -268,7 +265,6 @@ class Atlas:
         self._make(np.flatnonzero(wanted & ~self.ready).astype(np.int32))
 
     def launches(self) -> Iterator[Launch]:
-        """Every kernel that `ensure` may run, for compiling ahead."""
         yield launch(next_missing, np.zeros(0, np.int32), self.ready, 0)
 
     def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:

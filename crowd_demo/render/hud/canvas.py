@@ -151,11 +151,12 @@ ON_PANEL = Target("panel")  # a point there that means nothing in particular
 class Canvas:
     """Draws on a surface of its own; all lengths are units. Its upper left corner lies at the pixel `at` of the window."""
 
-    def __init__(self, size: Point, pen: Pen, scale: float, colour: Colour | None = PANEL) -> None:
-        """A translucent panel with round corners, or with no colour a transparent surface."""
+    def __init__(self, size: Point, pen: Pen, scale: float, colour: Colour | None = PANEL,
+                 target: Target | None = None) -> None:
+        """A translucent panel with round corners, or with no colour a transparent surface; and what all of it is about."""
         self.pen, self.scale, self.size = pen, scale, size
         self.surface = pygame.Surface((max(self.px(size[0]), 1), max(self.px(size[1]), 1)), pygame.SRCALPHA)
-        self.targets: list[Region] = []
+        self.targets = [Region(target, self.surface.get_rect())] if target else []
         self.at = 0, 0
         if colour is not None:
             self.rect(colour, (0, 0, *size), radius=CORNER)

@@ -32,7 +32,7 @@ from crowd_demo.render.hud.canvas import (
     Target,
     scale_for,
 )
-from crowd_demo.render.hud.card import draw_answer, draw_caption, draw_card
+from crowd_demo.render.hud.card import ON_CARD, draw_answer, draw_caption, draw_card
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
 from crowd_demo.render.hud.navigation import (
     BRUSH_SLIDER,
@@ -94,7 +94,7 @@ TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
 LOW_NEEDS = 140  # units: where the columns leave less for what is low, that lies over them
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 BOARD_NEEDS = 9 * ROW + EDGES  # units of the techniques beside what is below them
-ON_CARD = {"card": "why", "measure": "measure properly"}  # what is said of keys
+CARD_KEYS = {"card": "why", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next (Shift: previous)", "inspect_follow": "follow", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
 HINTS = {"hud": "", "help": "help", "menu": "menu", "scenarios": "crowds", "tour": "tours"}  # of keys in the strip
@@ -180,7 +180,7 @@ class Hud:
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             keep = [placed.area for placed in self._placed
-                    if Target("card") in [region.target for region in placed.targets]]
+                    if ON_CARD in [region.target for region in placed.targets]]
             canvas, at = draw_tip(tip, status.hovered.at, on.get_size(), self.pen, self.scale, keep)
             on.blit(canvas.surface, at)
 
@@ -199,13 +199,12 @@ class Hud:
 
     def share_along(self, target: Target, x: float, y: float) -> float | None:
         """How far along a target a pixel is, from its left end to its right one, or upwards; None if it is not shown."""
-        for placed in self._placed:
-            for region in placed.targets:
-                if region.target == target:
-                    rect = region.rect.move(placed.at)
-                    share = (rect.bottom - y) / rect.height if target == BRUSH_SLIDER else (x - rect.left) / rect.width
-                    return min(max(share, 0.0), 1.0)
-        return None
+        rect = next((region.rect.move(placed.at) for placed in self._placed for region in placed.targets
+                     if region.target == target), None)
+        if rect is None:
+            return None
+        share = (rect.bottom - y) / rect.height if target == BRUSH_SLIDER else (x - rect.left) / rect.width
+        return min(max(share, 0.0), 1.0)
 
     def scroll_legend(self, lines: int, most: int) -> None:
         """Scroll the overlays' legend by so many lines, at most so far down."""
@@ -399,7 +398,7 @@ class Hud:
             left += canvas.surface.get_width() + self._gap
         if card := status.card:
             room = max(right - left, 1) / self.scale, (bottom - top) / self.scale
-            hint = "   ".join(self._hints(ON_CARD if card.row is None else {"card": "times" if card.left else "hide"}))
+            hint = "   ".join(self._hints(CARD_KEYS if card.row is None else {"card": "times" if card.left else "hide"}))
             self._place(self._rendered("card", (card, room), lambda: draw_card(
                 card, room[0], self.pen, self.scale, hint, room[1])), (left, top))
 

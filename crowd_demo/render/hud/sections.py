@@ -458,11 +458,11 @@ def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], shown: range
         if fixed:
             on.line(INACTIVE, *groove)
         else:
-            at, usual = (SLIDER_LEFT + SLIDER_WIDTH * scale_of(row).position(each) for each in (row.value, row.shipped))
+            now, usual = (SLIDER_LEFT + SLIDER_WIDTH * scale_of(row).position(each) for each in (row.value, row.shipped))
             on.line(EDGE, *groove, width=2)
-            on.line(ACCENT, groove[0], (at, middle), width=2)
+            on.line(ACCENT, groove[0], (now, middle), width=2)
             on.line(FAINT, (usual, middle - 5), (usual, middle + 5))
-            on.circle(ACCENT if changed else TEXT, (at, middle), 3.5)
+            on.circle(ACCENT if changed else TEXT, (now, middle), 3.5)
             on.target((SLIDER_LEFT, line, SLIDER_WIDTH, NUMBER_ROW), SLIDER, number.path)
         on.right(value_text(row), LEFT_WIDTH - PAD, middle, SMALL, colour)
         left = SLIDER_LEFT + SLIDER_WIDTH + 2

@@ -294,14 +294,14 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
         top = on.paragraph(lines, PAD + (labels if what else 0), top, ROW, SMALL)
     if strip:  # all of memory from left to right: candidates above, neighbours below, the agent across both
-        wide, top = RIGHT_WIDTH - 2 * PAD, top + 4
+        wide, top, (own, candidates, neighbours) = RIGHT_WIDTH - 2 * PAD, top + 4, strip
         on.left("memory, from the first slot to the last", PAD, top + 4, SMALL, FAINT)
         on.rect(GROUND, (PAD, top + 11, wide, 12))
         on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)
-        for shares, colour, down in ((strip.candidates, GREY, 11.0), (strip.neighbours, GREEN, 17.0)):
+        for shares, colour, down in ((candidates, GREY, 11.0), (neighbours, GREEN, 17.0)):
             for offset in {int(share * wide) for share in shares}:
                 on.rect(colour, (PAD + offset, top + down, 1.5, 6))
-        on.rect(ORANGE, (PAD + strip.own * wide - 1, top + 9, 2.5, 16))
+        on.rect(ORANGE, (PAD + own * wide - 1, top + 9, 2.5, 16))
     on.paragraph(hints, PAD, high - ROW * len(hints) - 6, ROW, SMALL, FAINT)
     return on
 
@@ -351,9 +351,7 @@ def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
 # --- the strip --------------------------------------------------------------------------------------------------------
 
 def draw_pill(parts: Sequence[LegendPart], gap: float, pen: Pen, scale: float, target: Target | None = None) -> Canvas:
-    on = Canvas((2 * PAD + width_of(parts, gap), STRIP_HEIGHT), pen, scale)
-    if target:
-        on.target((0, 0, *on.size), *target)
+    on = Canvas((2 * PAD + width_of(parts, gap), STRIP_HEIGHT), pen, scale, PANEL, target)
     draw_line(on, parts, PAD, STRIP_HEIGHT / 2, gap)
     return on
 
@@ -446,10 +444,9 @@ def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> C
         for colour, text in zip(legend.colours, legend.texts, strict=True)]
     lines = in_lines(parts, inner, COLOUR_GAP)
     wide = max(width_of(line, COLOUR_GAP) for line in lines)
-    canvas = Canvas((2 * PAD + wide, COLOUR_EDGES + LINE * len(lines)), pen, scale)
+    canvas = Canvas((2 * PAD + wide, COLOUR_EDGES + LINE * len(lines)), pen, scale, PANEL, Target("action", "colours"))
     for number, line in enumerate(lines):
         draw_line(canvas, line, PAD, COLOUR_EDGES / 2 + LINE * (number + 0.5), COLOUR_GAP)
-    canvas.target((0, 0, *canvas.size), "action", "colours")
     return canvas
 
 

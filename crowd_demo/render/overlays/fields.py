@@ -19,7 +19,7 @@ from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.grid.cells import Cells
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import ON_DARK
-from crowd_demo.render.colours.modes import SHADES, WHEEL, shades_of
+from crowd_demo.render.colours.modes import SHADES, shades_of
 from crowd_demo.render.colours.squares import FLOWS, NAMES
 from crowd_demo.render.hud.status import Chart, Key
 from crowd_demo.render.inks import BLACK, BLUE, GREEN, ORANGE, PURPLE, RGB, SHADOW, VERMILION, WHITE, ink
@@ -207,7 +207,7 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     to_x, to_y = (column + 0.5) * side + way_x, (row + 0.5) * side + way_y
     inks = INKS[shades_of(way_x.astype(np.float32), way_y.astype(np.float32))]
     sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks, width=2, shadow=SHADOW)
-    keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
+    keys = (Key(colour, text) for colour, text in zip(ON_DARK.wheel, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
     sketch.explain(f"mean direction on {square_text(view.sim, side)}{thinned}, long arrows: all agree", *keys)
 

@@ -65,15 +65,16 @@ def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     mine, before = ((each.avoidance_x, each.avoidance_y, each.next_update) for each in (columns, kept))
     for column, old in zip(mine, before, strict=True):
         old[:] = column
-    by_method, when, pushed = (room[..., :len(slots)] for room in _room(max(len(slots), SAMPLE)))
-    found = by_method[:len(methods)]
+    by_method, when, pushed = _room(max(len(slots), SAMPLE))
+    found = by_method[:len(methods), :, :len(slots)]
     for method, into in zip(methods, found, strict=True):
         columns.next_update[:] = world.schedule.due_below  # later than now
-        columns.next_update[slots] = 0 if method.everybody else np.take(kept.next_update, slots, out=when, mode="clip")
+        columns.next_update[slots] = 0 if method.everybody else np.take(
+            kept.next_update, slots, out=when[:len(slots)], mode="clip")
         run(sim.structure.query(sim.optimizations.simd, world.rules, world.schedule))
         run(sim.interaction.all_launches(world, exact=True) if method.exact else sim.interaction.launches(world))
         for of_axis, push in zip(into, (columns.avoidance_x, columns.avoidance_y), strict=True):
-            of_axis[:] = np.take(push, slots, out=pushed, mode="clip")
+            of_axis[:] = np.take(push, slots, out=pushed[:len(slots)], mode="clip")
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found

@@ -76,7 +76,6 @@ class BirthsDeaths(Stage):
         return int(self._so_far(rate, late, tick + 1)) - int(self._so_far(rate, late, tick))
 
     def _so_far(self, rate: float, late: bool, tick: int) -> float:
-        """Return the total number up to a tick."""
         season = self.settings.season_s
         seconds = tick / self._config.time.step_hz
         if season == 0:

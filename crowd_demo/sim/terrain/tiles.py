@@ -39,8 +39,6 @@ Run = tuple[int, int, int]  # of tiles: row, first column, end, which is outside
 
 
 class Walls(NamedTuple):
-    """The tiles for kernels."""
-
     blocked: Bytes  # [H, W]: 1 where agents cannot be
     tile: np.float32  # side of a tile, units
     inv_tile: np.float32
@@ -265,20 +263,16 @@ class Terrain:
         return caught[way < 0]
 
     def _ways_out(self, x: Floats, y: Floats, blocked: Bytes, near: int | None) -> tuple[Longs, Longs]:
-        """Return who stands on blocked tiles, and for each the nearest free tile in the world, or -1."""
-        tile = (y * self.walls.inv_tile).astype(np.int64) * self.columns + (x * self.walls.inv_tile).astype(np.int64)
-        caught = np.flatnonzero(blocked.reshape(-1)[tile])
-        tiles, which = np.unique(tile[caught], return_inverse=True)
-        return caught, self._nearest_free(tiles, blocked, sum(blocked.shape) if near is None else near)[which]
-
-    def _nearest_free(self, tiles: Longs, blocked: Bytes, near: int) -> Longs:
-        """Return the number of the nearest free tile, at most `near` tiles away, for each of these, int64[n]; or -1.
+        """Return who stands on blocked tiles, and for each the nearest free tile at most `near` tiles away, or -1.
 
         In each column near a tile only the next free one above and below can be it.
         """
-        if not len(tiles):
-            return tiles
-        row, column = np.divmod(tiles, self.columns)
+        tile = (y * self.walls.inv_tile).astype(np.int64) * self.columns + (x * self.walls.inv_tile).astype(np.int64)
+        caught = np.flatnonzero(blocked.reshape(-1)[tile])
+        if not len(caught):
+            return caught, caught
+        tiles, which = np.unique(tile[caught], return_inverse=True)
+        near, (row, column) = sum(blocked.shape) if near is None else near, np.divmod(tiles, self.columns)
         top, left = max(row.min() - near, 0), max(column.min() - near, 0)
         free, side = blocked[top:row.max() + near + 1, left:column.max() + near + 1] == 0, float(self.walls.tile)
         rows, columns = top + np.arange(free.shape[0])[:, None], left + np.arange(free.shape[1])
@@ -294,10 +288,9 @@ class Terrain:
             key = far_sq * blocked.size + to_row * self.columns + to_column
             first = np.where(far_sq <= near * near, key, NO_TILE).min((0, 2))
             found[part] = np.where(first < NO_TILE, first % blocked.size, -1)
-        return found
+        return caught, found[which]
 
     def _refresh(self) -> None:
-        """Bring the areas up to date with the walls."""
         if self._labels_version == self.version:
             return
         labels = label_areas(self.blocked == 0, corners=False)
