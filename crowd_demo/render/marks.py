@@ -51,18 +51,6 @@ def _blend(frame: Frame, left: int, top: int, right: int, bottom: int, ink: Int)
 
 
 @device
-def _fill(frame: Frame, first: int, last: int, areas: FilledAreas, view: Rect, zoom: float) -> None:
-    wide = frame.shape[1]
-    for k in range(areas.ink.shape[0]):
-        top, bottom = (areas.edges[1, k] - view.top) * zoom, (areas.edges[3, k] - view.top) * zoom
-        if top < last and bottom >= first:
-            left, right = (areas.edges[0, k] - view.left) * zoom, (areas.edges[2, k] - view.left) * zoom
-            if left < wide and right >= 0.0:
-                _blend(frame, math.floor(max(left, 0.0)), math.floor(max(top, first)), math.floor(min(right, wide)),
-                       math.floor(min(bottom, last)), areas.ink[k])
-
-
-@device
 def _inside(x0: float, y0: float, x1: float, y1: float, width: float, height: float, room: float) -> bool:
     """Return whether both ends are on the screen, or at most this many pixels outside."""
     return (min(x0, x1) >= -room and max(x0, x1) <= width + room and min(y0, y1) >= -room and max(y0, y1) <= height + room)
@@ -126,29 +114,29 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
                 frame[np.uintp(y), np.uintp(x)] = over_pixel(frame[np.uintp(y), np.uintp(x)], ink)
 
 
-@device
-def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, view: Rect, zoom: float) -> None:
-    high, wide = float(frame.shape[0]), float(frame.shape[1])
-    for k in range(strokes.ink.shape[0]):
-        y0, y1 = (strokes.ends[1, k] - view.top) * zoom, (strokes.ends[3, k] - view.top) * zoom
-        width = np.int64(strokes.width[k])
-        if min(y0, y1) - width < bottom and max(y0, y1) + width >= top:
-            x0, x1 = (strokes.ends[0, k] - view.left) * zoom, (strokes.ends[2, k] - view.left) * zoom
-            if not _inside(x0, y0, x1, y1, wide, high, EDGE_PX):
-                x0, y0, x1, y1 = _clipped(x0, y0, x1, y1, wide, high)
-            if _inside(x0, y0, x1, y1, wide, high, FAR_PX):
-                _draw(frame, top, bottom, math.floor(x0), math.floor(y0), math.floor(x1), math.floor(y1),
-                      strokes.ink[k], width, np.int64(strokes.dash[k]))
-
-
 @kernel
 def draw_marks(worker: int, workers: int, areas: FilledAreas, strokes: Strokes, view: Rect, zoom: float, frame: Frame) -> None:
     """Draw the areas and, over them, the lines, on every `workers`-th slice; `view` is on the screen, `zoom` pixels a unit."""
-    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
+    high, wide, slices = float(frame.shape[0]), float(frame.shape[1]), SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
-        top, bottom = height * part // slices, height * (part + 1) // slices
-        _fill(frame, top, bottom, areas, view, zoom)
-        _stroke(frame, top, bottom, strokes, view, zoom)
+        first, last = frame.shape[0] * part // slices, frame.shape[0] * (part + 1) // slices
+        for k in range(areas.ink.shape[0]):
+            top, bottom = (areas.edges[1, k] - view.top) * zoom, (areas.edges[3, k] - view.top) * zoom
+            if top < last and bottom >= first:
+                left, right = (areas.edges[0, k] - view.left) * zoom, (areas.edges[2, k] - view.left) * zoom
+                if left < wide and right >= 0.0:
+                    _blend(frame, math.floor(max(left, 0.0)), math.floor(max(top, first)), math.floor(min(right, wide)),
+                           math.floor(min(bottom, last)), areas.ink[k])
+        for k in range(strokes.ink.shape[0]):
+            y0, y1 = (strokes.ends[1, k] - view.top) * zoom, (strokes.ends[3, k] - view.top) * zoom
+            width = np.int64(strokes.width[k])
+            if min(y0, y1) - width < last and max(y0, y1) + width >= first:
+                x0, x1 = (strokes.ends[0, k] - view.left) * zoom, (strokes.ends[2, k] - view.left) * zoom
+                if not _inside(x0, y0, x1, y1, wide, high, EDGE_PX):
+                    x0, y0, x1, y1 = _clipped(x0, y0, x1, y1, wide, high)
+                if _inside(x0, y0, x1, y1, wide, high, FAR_PX):
+                    _draw(frame, first, last, math.floor(x0), math.floor(y0), math.floor(x1), math.floor(y1),
+                          strokes.ink[k], width, np.int64(strokes.dash[k]))
 
 
 # --- links --------------------------------------------------------------------------------------------------------------

@@ -165,20 +165,6 @@ def _fill(target: Words, width: int, left: int, top: int, right: int, bottom: in
             target[at + np.uintp(column)] = colour
 
 
-@device
-def _fill_slice(frame: Frame, top: int, bottom: int, boxes: Boxes, table: PartTable, inks: Inks, first: int,
-                last: int) -> None:
-    target, width = frame.reshape(-1), frame.shape[1]
-    for k in range(np.uintp(first), np.uintp(last)):
-        x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
-        if x < width and x + side > 0 and y < bottom and y + side > top:
-            style, tone = np.uintp(boxes.style[k]), np.uintp(boxes.tone[k])
-            for p in range(np.uintp(table.first[side, style]), np.uintp(table.last[side, style])):
-                part = table.parts[p]
-                _fill(target, width, max(x + part[0], 0), max(y + part[1], top), min(x + part[2], width),
-                      min(y + part[3], bottom), inks[tone, np.uintp(part[4])])
-
-
 @kernel
 def fill_boxes(worker: int, workers: int, frame: Frame, boxes: Boxes, table: PartTable, inks: Inks, reach: int,
                ordered: bool) -> None:
@@ -186,12 +172,19 @@ def fill_boxes(worker: int, workers: int, frame: Frame, boxes: Boxes, table: Par
 
     No pixel lies more than `reach` rows from the middle of its square.
     """
-    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
-    for part in range(worker, slices, workers):
-        top, bottom = height * part // slices, height * (part + 1) // slices
+    (height, width), target, slices = frame.shape, frame.reshape(-1), SLICES_PER_WORKER * workers
+    for number in range(worker, slices, workers):
+        top, bottom = height * number // slices, height * (number + 1) // slices
         first = first_at(boxes.middle, top - reach) if ordered else 0
         last = first_at(boxes.middle, bottom + reach) if ordered else boxes.middle.shape[0]
-        _fill_slice(frame, top, bottom, boxes, table, inks, first, last)
+        for k in range(np.uintp(first), np.uintp(last)):
+            x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
+            if x < width and x + side > 0 and y < bottom and y + side > top:
+                style, tone = np.uintp(boxes.style[k]), np.uintp(boxes.tone[k])
+                for p in range(np.uintp(table.first[side, style]), np.uintp(table.last[side, style])):
+                    part = table.parts[p]
+                    _fill(target, width, max(x + part[0], 0), max(y + part[1], top), min(x + part[2], width),
+                          min(y + part[3], bottom), inks[tone, np.uintp(part[4])])
 
 
 # --- positions on the screen --------------------------------------------------------------------------------------------

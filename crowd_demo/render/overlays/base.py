@@ -108,12 +108,12 @@ class OverlayView(NamedTuple):
         """Where these agents are drawn, world units."""
         return self._found(slots, EVERYWHERE)[1:]
 
-    def in_view(self, slots: Ints | None = None) -> Ints:
-        """The slots of the agents on the screen that the scene has drawn, or of some of these."""
-        return self.visible(slots)[0]
+    def in_view(self) -> Ints:
+        """The slots of the agents on the screen that the scene has drawn."""
+        return self.visible()[0]
 
     def visible(self, slots: Ints | None = None) -> tuple[Ints, Doubles, Doubles]:
-        """The slots of `in_view`, and where each agent is drawn: x and y, world units."""
+        """The slots of `in_view`, or of some of these, and where each agent is drawn: x and y, world units."""
         return self._found(self.used.slots if slots is None else slots, self.camera.view_rect())
 
     def sample(self, slots: Ints, most: int) -> tuple[Ints, Doubles, Doubles, str]:

@@ -199,11 +199,13 @@ def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, chose
     """
     missing, most = 0, grid.steps.size
     for goal in range(made.size):
-        price, row, begun = grid.prices.chosen[goal], worker, False
+        price, row, begun, is_asked = grid.prices.chosen[goal], worker, False, 0
+        for asker in range(asked.shape[0]):
+            is_asked |= asked[asker, goal]
         if goal == ahead and (tiles > 0 or price == NEW):
             price, row, begun = NEW, scratch.distance.shape[0] - 1, True
         is_slice = begun and tiles > 0
-        if not is_slice and (made[goal] or chosen[goal] != grid.number or not _is_asked(asked, goal)):
+        if not is_slice and (made[goal] or chosen[goal] != grid.number or is_asked == 0):
             continue
         if is_slice or missing % workers == worker:
             prices, distance = grid.prices.tiles[price].reshape(-1), scratch.distance[row].reshape(-1)
@@ -215,14 +217,6 @@ def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, chose
             if not is_slice:
                 _point(grid.steps, distance, prices, fields.direction[goal])
         missing += 1
-
-
-@device
-def _is_asked(asked: Bytes, goal: int) -> bool:
-    found = 0
-    for worker in range(asked.shape[0]):
-        found |= asked[worker, goal]
-    return found > 0
 
 
 @device
