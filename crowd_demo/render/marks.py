@@ -81,15 +81,6 @@ def _clipped(x0: float, y0: float, x1: float, y1: float, width: float, height: f
 
 
 @device
-def _steps(start: int, step: int, length: int, low: int, high: int) -> tuple[int, int]:
-    """The first step at which `start + (k * step >> 16)` may lie in [low, high), and the one after the last."""
-    if step == 0:
-        return 0, length + 1
-    begin, end = ((low - 1 - start) << 16) // step, ((high + 1 - start) << 16) // step
-    return max(min(begin, end), 0), min(max(begin, end) + 2, length + 1)
-
-
-@device
 def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: Int, ink: Int, width: Int, dash: Int) -> None:
     """Draw those pixels of a line that lie in the slice, in fixed point of 1/65536 pixel; it grows across its direction."""
     if dash == 0 and (x0 == x1 or y0 == y1):  # along a column or a row: a rectangle, sixteen pixels at a time
@@ -102,8 +93,9 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
     flat = abs(x1 - x0) >= abs(y1 - y0)
     step_x, step_y = ((x1 - x0) << 16) // max(length, 1), ((y1 - y0) << 16) // max(length, 1)
     first, last = 0, length + 1
-    if min(y0, y1) < top + width or max(y0, y1) >= bottom - width:
-        first, last = _steps(y0, step_y, length, top - width, bottom + width)
+    if step_y != 0 and (min(y0, y1) < top + width or max(y0, y1) >= bottom - width):  # only steps that may lie in the slice
+        begin, end = ((top - width - 1 - y0) << 16) // step_y, ((bottom + width + 1 - y0) << 16) // step_y
+        first, last = max(min(begin, end), 0), min(max(begin, end) + 2, length + 1)
     for step in range(first, last):
         if dash > 0 and step // dash & 1:
             continue

@@ -258,15 +258,26 @@ class TileSet:
     def _with_fields(self, numbers: list[int], top: Picture, kind: int, variant: int,
                      shade: int) -> Iterable[tuple[int, Picture]]:
         """The pictures of these numbers, which differ in their fields alone."""
-        lit = self._lit(top, kind, variant, shade)
+        side, looks = len(top), self._looks
+        lit = top if kind == WALL else top * _light(shade, side)[..., None]
+        if kind == WALL and shade:
+            front = _resized(self._part("wall_front", variant), side, round(side * FRONT_PART), top_joins=False)
+            lit = np.concatenate((top[:side - len(front)], front))
         if self._ground == "night":
             return zip(numbers, self._at_night(numbers, lit, kind, shade), strict=True)
-        mixed = [number for number in numbers if self._looks.picture_of(number) != number and kind not in (MARK, TREE)]
+        mixed = [number for number in numbers if looks.picture_of(number) != number and kind not in (MARK, TREE)]
         found = [(number, lit) for number in numbers if number not in mixed]
-        if mixed:
-            land = self._landscape(mixed, variant, len(top))
-            wood = _step(self._looks.levels(mixed, 2).covered(len(top)), WOOD_EDGE)
-            shown = land + (lit - land) * wood if kind == WALL else land * _light(shade, len(top))[..., None]
+        if mixed:  # paths or lawns, and lakes with round edges
+            names = ("grass", "floor", "pond") if self._ground == "meadow" else ("floor", "grass", "pond")
+            ground, cover, water = (_resized(self._part(name, variant), side, side) for name in names)
+            rough = (ground.mean(axis=2) - ground.mean()) * ROUGHNESS
+            path, lake = (looks.levels(mixed, field).covered(side) + rough for field in range(2))
+            land = ground + (cover - ground) * _step(path, PATH_EDGE)
+            shore = SHORE if self._ground == "meadow" else ground * KERB
+            land += (shore - land) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
+            land = land + (water - land) * _step(lake, LAKE_EDGE)
+            wood = _step(looks.levels(mixed, 2).covered(side), WOOD_EDGE)
+            shown = land + (lit - land) * wood if kind == WALL else land * _light(shade, side)[..., None]
             found += zip(mixed, shown, strict=True)
         return found
 
@@ -276,25 +287,6 @@ class TileSet:
         pictures = dict(self.pictures(found.tolist(), 1))
         colours = np.array([pictures[number][0, 0] for number in found.tolist()]).round().astype(np.uint8)
         return colours[where.reshape(numbers.shape)]
-
-    def _lit(self, top: Picture, kind: int, variant: int, shade: int) -> Picture:
-        if kind != WALL:
-            return top * _light(shade, len(top))[..., None]
-        if not shade:
-            return top
-        front = _resized(self._part("wall_front", variant), len(top), round(len(top) * FRONT_PART), top_joins=False)
-        return np.concatenate((top[:len(top) - len(front)], front))
-
-    def _landscape(self, numbers: list[int], variant: int, side: int) -> Pictures:
-        """Paths or lawns, and lakes with round edges, [n, side, side, 3]."""
-        names = ("grass", "floor", "pond") if self._ground == "meadow" else ("floor", "grass", "pond")
-        ground, cover, water = (_resized(self._part(name, variant), side, side) for name in names)
-        rough = (ground.mean(axis=2) - ground.mean()) * ROUGHNESS
-        path, lake = (self._looks.levels(numbers, field).covered(side) + rough for field in range(2))
-        found = ground + (cover - ground) * _step(path, PATH_EDGE)
-        shore = SHORE if self._ground == "meadow" else ground * KERB
-        found += (shore - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
-        return found + (water - found) * _step(lake, LAKE_EDGE)
 
     def _at_night(self, numbers: list[int], picture: Picture, kind: int, shade: int) -> Pictures:
         """Have lamps light the ground and fronts of walls, [n, side, side, 3]."""

@@ -68,7 +68,19 @@ def design(side: int, style: int) -> list[Part]:
              (2 * line, 2 * line, end - line, end - line, FACE)]
     if side >= PLANKS_PX:
         frame = max(2 * line + 1, round(side * 0.17))
-        turned = _planks(side, frame, line) + (_board(side, frame, line) if style & 2 and side >= BOARD_PX else [])
+        inner, far = side - 2 * frame, side - frame
+        count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
+        turned = [(frame, frame, far, far, GAP)]
+        for number in range(count):
+            top, bottom = (frame + line + (inner * k) // count for k in (number, number + 1))
+            turned.append((frame, top, far, bottom - line, PLANK))
+            if bottom - top > 5 * line:
+                turned.append((frame, top, far, top + line, FACE))
+        if style & 2 and side >= BOARD_PX:
+            width = max(3, round(side * 0.13))
+            left = (side - width) // 2
+            turned += [(left, frame, left + width + line, far, GAP), (left, frame, left + width, far, FACE),
+                       (left, frame, left + line, far, LIGHT)]
         parts += [(top, left, bottom, right, ink) for left, top, right, bottom, ink in turned] if style & 1 else turned
     if side >= NAILS_PX:
         width = max(2, round(side * 0.035))
@@ -76,25 +88,6 @@ def design(side: int, style: int) -> list[Part]:
         ends = near, side - near - width
         parts += [(x, y, x + width, y + width, GAP) for x in ends for y in ends]
     return parts
-
-
-def _planks(side: int, frame: int, line: int) -> list[Part]:
-    inner = side - 2 * frame
-    count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
-    parts = [(frame, frame, side - frame, side - frame, GAP)]
-    for number in range(count):
-        top, bottom = (frame + line + (inner * k) // count for k in (number, number + 1))
-        parts.append((frame, top, side - frame, bottom - line, PLANK))
-        if bottom - top > 5 * line:
-            parts.append((frame, top, side - frame, top + line, FACE))
-    return parts
-
-
-def _board(side: int, frame: int, line: int) -> list[Part]:
-    width = max(3, round(side * 0.13))
-    left = (side - width) // 2
-    return [(left, frame, left + width + line, side - frame, GAP), (left, frame, left + width, side - frame, FACE),
-            (left, frame, left + line, side - frame, LIGHT)]
 
 
 # --- squares that consist of parts --------------------------------------------------------------------------------------

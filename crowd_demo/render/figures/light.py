@@ -258,17 +258,6 @@ def _index_in_layer(slots: Int, agents: Moving, ahead: np.float32, view: View, s
     return to_int(y) * stride + to_int(x) + (stride + 1), near, on_screen
 
 
-@device
-def _ends(low: Register, high: Register, room: Ints) -> tuple[int, int]:
-    """The least and the greatest index of all lanes."""
-    store(room, 0, low)
-    store(room, LANES, high)
-    least, greatest = room[0], room[LANES]
-    for lane in range(1, LANES):
-        least, greatest = min(least, room[lane]), max(greatest, room[LANES + lane])
-    return least, greatest
-
-
 @kernel
 def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, number: Bytes,
               light: Keys, layers: Keys, batch: Ints, reached: Ints, on_screen: Longs) -> None:
@@ -296,7 +285,12 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
             seen += count_set(shown)
         for at in range(begin, min(end, listed)):
             add_saturated(layer, np.uintp(indices[np.uintp(at - begin)]), light[np.uintp(number[np.uintp(at)])])
-    reached[worker, 0], reached[worker, 1] = _ends(low, high, indices)
+    store(indices, 0, low)
+    store(indices, LANES, high)
+    reached[worker, 0], reached[worker, 1] = indices[0], indices[LANES]  # the least and the greatest index of all lanes
+    for lane in range(1, LANES):
+        reached[worker, 0] = min(reached[worker, 0], indices[lane])
+        reached[worker, 1] = max(reached[worker, 1], indices[LANES + lane])
     on_screen[worker] = seen
 
 

@@ -251,12 +251,8 @@ class Atlas:
         self.ready = np.zeros(count, bool)
         self._surfaces: dict[int, pygame.Surface] = {}
 
-    @property
-    def is_complete(self) -> bool:
-        return self._made == len(self.ready)
-
     def ensure(self, sprites: Ints) -> None:
-        if self.is_complete or next_missing(sprites, self.ready, 0) == len(sprites):
+        if self._made == len(self.ready) or next_missing(sprites, self.ready, 0) == len(sprites):
             return
         if self._used > MAX_PIXELS:
             self._used, self._made, self.ready[:], self.view.pixels[:] = 0, 0, False, 0
@@ -342,7 +338,7 @@ class DyedAtlas(Atlas):
 
     def ensure(self, sprites: Ints) -> None:
         super().ensure(sprites)
-        if self._used < MAX_AHEAD and not self.is_complete:
+        if self._used < MAX_AHEAD and self._made < len(self.ready):
             self._make(np.flatnonzero(~self.ready)[:FEW].astype(np.int32))
 
     def launches(self) -> Iterator[Launch]:

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs
+from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.grid.cells import Cells
 from crowd_demo.render.camera import Rect
@@ -143,7 +143,17 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     near = cells_in(sketch.rect, cell, cells.columns, cells.rows, reach)
     outside = [(reach - shown[0] + around[0], reach + shown[-1] - around[-1])
                for shown, around in zip((rows, columns), near, strict=True)]  # of the world
-    agents = np.pad(_agents_in(cells, *near), outside)
+    count, shape = cells.rows * cells.columns, (cells.rows, cells.columns)
+    window = np.s_[near[0][0]:near[0][-1] + 1, near[1][0]:near[1][-1] + 1]
+    if isinstance(cells, Cells):
+        within = cells.start[1:count + 1].reshape(shape)[window] - cells.start[:count].reshape(shape)[window]
+    else:  # all lists are followed at once, as long as the longest one goes on
+        slot = cells.head[:count].reshape(shape)[window]
+        within = np.zeros_like(slot)
+        while (slot >= 0).any():
+            within += slot >= 0
+            slot = np.where(slot >= 0, cells.next[slot], -1)
+    agents = np.pad(within, outside)
     of_columns = reduce(np.add, (agents[first:first + high] for first in range(2 * reach + 1)))
     candidates = reduce(np.add, (of_columns[:, first:first + wide] for first in range(2 * reach + 1)))
     every = max(int(1 / (cell * sketch.zoom)), 1)
@@ -151,20 +161,6 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     left, top = columns[::every][column] * cell, rows[::every][row] * cell
     amounts = candidates[::every, ::every][row, column].astype(np.float64)
     return (left, top, left + every * cell, top + every * cell), amounts
-
-
-def _agents_in(cells: Cells | Lists, rows: Longs, columns: Longs) -> Ints:
-    """The agents in each of these cells; all lists are followed at once, as long as the longest one goes on."""
-    count, shape = cells.rows * cells.columns, (cells.rows, cells.columns)
-    window = np.s_[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
-    if isinstance(cells, Cells):
-        return cells.start[1:count + 1].reshape(shape)[window] - cells.start[:count].reshape(shape)[window]
-    slot = cells.head[:count].reshape(shape)[window]
-    agents = np.zeros_like(slot)
-    while (slot >= 0).any():
-        agents += slot >= 0
-        slot = np.where(slot >= 0, cells.next[slot], -1)
-    return agents
 
 
 def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
