@@ -6,6 +6,7 @@
     docs/tutorials/behaviour.md   the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
+    README.md, docs/findings.md   what techniques are worth, with --worth REPORT of `crowd-demo ablate --config 20k --report REPORT`
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
@@ -20,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -70,6 +73,17 @@ SCENES = {  # others are shown at frame 300
     "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"
+ROWS = {  # of README's table of what techniques are worth
+    "neighbours": "sorted grid (off: brute force)", "blitter": "compiled blitter (off: pygame)", "simd": "SIMD lanes",
+    "stagger.sight": "line of sight every 8th step (approximate)",
+    "stagger.avoidance": "avoidance every 3rd step (approximate)", "threads": "two threads",
+    "reorder.when": "agents in cell order", "cull": "culling by cells",
+    "avoidance": "slowing down (off: pushes, another model)", "overlap_passes": "overlap passes (off: another model)"}
+PHRASES = {  # of other pages, with figures of a technique
+    "Reordering makes a step of 20,000 people {step} times as fast, and a frame {frame} times": (
+        "findings.md", "reorder.when")}
+HEAD = "| `20k`, each technique turned off alone | ms per step | a frame takes |\n|---|---|---|"
+PART = re.compile(r"<!-- worth.*?<!-- /worth -->", re.DOTALL)
 SMALL_PX, COLOURS = (256, 144), 96  # of a scenario's picture: a file of at most 27 kB
 
 
@@ -77,6 +91,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Make again what is derived from the program.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where something is not up to date")
     parser.add_argument("--pictures", action="store_true", help="the pictures of the docs too")
+    parser.add_argument("--worth", type=Path, metavar="REPORT", help="the figures of a report, on README and other pages")
     args = parser.parse_args()
     if installed():
         print("regenerate: plugins are installed, and would get into the schema and the pages", file=sys.stderr)
@@ -88,6 +103,8 @@ def main() -> int:
             path.write_text(text, "utf-8")
     if args.pictures and not args.check:
         make_pictures()
+    if args.worth and not args.check:
+        write_figures(json.loads(args.worth.read_text("utf-8")))
     return 1 if args.check and outdated else 0
 
 
@@ -151,6 +168,41 @@ def between(text: str, name: str, content: str) -> str:
     if not (start and end):
         raise ValueError(f"there are no marks <!-- {name} --> and <!-- /{name} -->")
     return before + start + content + end + after
+
+
+# --- what techniques are worth, and pictures -------------------------------------------------------------------------
+
+def write_figures(report: dict[str, Any]) -> None:
+    """Write the table of README with its date, commit and machine, and the figures of that run on other pages."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    machine = f"{report['machine']['cpu']}, {report['machine']['cores']} cores"
+    about = f"crowd-demo ablate --config 20k; {date.today()}, {commit.stdout.strip()}, {machine}"
+    page = ROOT / "README.md"
+    page.write_text(PART.sub(lambda _: worth(report, about), page.read_text("utf-8")), "utf-8")
+    for phrase, (name, technique) in PHRASES.items():
+        page = ROOT / "docs" / name
+        row = next(row for row in report["rows"] if row["technique"] == technique)
+        page.write_text(with_figures(page.read_text("utf-8"), phrase, row), "utf-8")
+
+
+def worth(report: dict[str, Any], about: str) -> str:
+    """The table, between two comments; `report` is that of `crowd-demo ablate`."""
+    measured, rows = {row["technique"]: row for row in report["rows"]}, list[str]()
+    for path, text in ROWS.items():
+        ms, step, frame = measured[path]["step"]["ms"]["value"], measured[path]["step"]["other"], measured[path]["frame"]["other"]
+        change = "" if path in ("blitter", "cull") else f"{ms:.2f} -> {ms * step['ratio']['value']:.3g}"
+        ratio, costs = frame["ratio"], ": it costs" if frame["verdict"] == "faster" else ""
+        known = frame["verdict"] in ("slower", "faster")
+        takes = f"{ratio['value']:.2f} times{costs}" if known else "no difference"
+        rows.append(f"| {text} | {change} | {takes} ({ratio['low']:.2f}-{ratio['high']:.2f}) |")
+    return "\n".join((f"<!-- worth: {about} -->", HEAD, *rows, "<!-- /worth -->"))
+
+
+def with_figures(text: str, phrase: str, row: dict[str, Any]) -> str:
+    """The text of a page with the figures of a technique in the places of the phrase."""
+    said = phrase.format(**{name: f"{row[name]['other']['ratio']['value']:.2f}" for name in ("step", "frame")})
+    pattern = re.sub(r"\\\{\w+\\\}", r"[\\d.]+", re.escape(phrase)).replace("\\ ", r"\s+")
+    return re.sub(pattern, lambda _: said, text)
 
 
 def make_pictures() -> None:
