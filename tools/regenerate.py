@@ -6,7 +6,7 @@
     docs/tutorials/behaviour.md   the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     crowd_demo/registry/terms.py   the terms of docs/model*.md in which numbers stand
-    README.md, docs/findings.md   what techniques are worth, with --worth REPORT of `crowd-demo ablate --config 20k --report REPORT`
+    README.md, docs/findings.md   what techniques are worth, with --worth REPORT: that of `crowd-demo ablate --config 20k`
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
@@ -189,8 +189,9 @@ def worth(report: dict[str, Any], about: str) -> str:
     """The table, between two comments; `report` is that of `crowd-demo ablate`."""
     measured, rows = {row["technique"]: row for row in report["rows"]}, list[str]()
     for path, text in ROWS.items():
-        ms, step, frame = measured[path]["step"]["ms"]["value"], measured[path]["step"]["other"], measured[path]["frame"]["other"]
-        change = "" if path in ("blitter", "cull") else f"{ms:.2f} -> {ms * step['ratio']['value']:.3g}"
+        step, frame = measured[path]["step"], measured[path]["frame"]["other"]
+        ms = step["ms"]["value"]
+        change = "" if path in ("blitter", "cull") else f"{ms:.2f} -> {ms * step['other']['ratio']['value']:.3g}"
         ratio, costs = frame["ratio"], ": it costs" if frame["verdict"] == "faster" else ""
         known = frame["verdict"] in ("slower", "faster")
         takes = f"{ratio['value']:.2f} times{costs}" if known else "no difference"

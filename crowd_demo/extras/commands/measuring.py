@@ -380,7 +380,7 @@ def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
     """The claims to test, or the results to compare or merge. Raises ValueError with a line for each mistake."""
     if args.names[:1] in ([COMPARE], [MERGE]):
         return _read_results(*args.names)
-    from crowd_demo.extras.lab.claims.experiments import CLAIMS
+    from crowd_demo.extras.lab.claims.results import CLAIMS
 
     short = shortage((args.agents or 0) * AGENT)
     refuse([*_mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE), *found((short, f"--agents: {short}"))])

@@ -24,7 +24,7 @@ from queue import Empty, SimpleQueue
 
 from pydantic import ValidationError
 
-from crowd_demo.extras.ensemble.job import Job, RunRow, carry_out
+from crowd_demo.extras.ensemble.plan import Job, RunRow, carry_out
 from crowd_demo.host import child
 from crowd_demo.registry.texts import error_line
 

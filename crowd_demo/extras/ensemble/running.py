@@ -24,8 +24,7 @@ from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes, rea
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
-from crowd_demo.extras.ensemble.job import RunRow
-from crowd_demo.extras.ensemble.plan import Plan, Run
+from crowd_demo.extras.ensemble.plan import Plan, Run, RunRow
 from crowd_demo.extras.ensemble.table import PLOT, Table, make_table, parquet
 from crowd_demo.host.files import MACHINE, is_special, sealed_line, unsealed, write_file
 from crowd_demo.host.shell import duration

@@ -13,8 +13,7 @@ from crowd_demo.compute.arrays import Bytes, Ints, Keys, Longs, Words
 from crowd_demo.compute.jit import kernel
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import add_at
-from crowd_demo.extras.gpu.kernels import ROWS, clear, count_off
-from crowd_demo.extras.gpu.stages import GpuCrowd
+from crowd_demo.extras.gpu.stages import ROWS, GpuCrowd, clear, count_off
 from crowd_demo.render.camera import View
 from crowd_demo.render.drawing import FrameInput, Mode, Moving, number_agents, pixel
 from crowd_demo.render.figures.light import EVEN, FULL, HALF, LOW, WIDE, area_of_one, light_of, reaches_screen, under_light

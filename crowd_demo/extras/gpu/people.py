@@ -65,7 +65,7 @@ COUNTS = 32  # rows of counts of people, so that few workers add to the same one
 HostStage = TypeVar("HostStage", bound=Stage)
 
 
-# --- kernels: a worker takes every so-manieth agent (kernels.py) ------------------------------------------------------
+# --- kernels: a worker takes every so-manieth agent (stages.py) ------------------------------------------------------
 
 @kernel
 def check_sight_each(worker: int, workers: int, c: PeopleColumns, agents: int, walls: Walls, ground: Ground,

@@ -24,7 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 from crowd_demo.cli.arguments import print_error
 from crowd_demo.compute.cache import PACKAGE
 from crowd_demo.config.memory import read_bounded
-from crowd_demo.extras.lab.claims import experiments
+from crowd_demo.extras.lab.claims import memory, peers, pictures, techniques
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,
     Case,
@@ -49,6 +49,10 @@ SETTINGS = {
     "no_turbo": Path("/sys/devices/system/cpu/intel_pstate/no_turbo"),
     "boost": Path("/sys/devices/system/cpu/cpufreq/boost"),
 }
+CLAIMS: dict[str, Claim] = {claim.name: claim for claim in (  # in the order of the report
+    techniques.LADDER, techniques.SORT_INTERVAL, techniques.CURVES, memory.SORTED_MEMORY, memory.REMOVAL, memory.SPARSE_MEMORY,
+    techniques.STRUCTURES, techniques.STAGGER, pictures.DEPTH, pictures.CULLING, pictures.BLITTERS, techniques.LIMITS,
+    techniques.CONTACT, memory.LAYOUT, techniques.SCALING, techniques.DENSITY, peers.PEERS, peers.AGAINST_C)}
 Kept = Mapping[tuple[str, str], Found]  # by claim and case
 INTERACTION = "interaction"  # the stage that tests candidates
 KIND, NAME = "lab", "results.json"
@@ -218,7 +222,7 @@ def begun(claims: Sequence[Claim], scale: LabScale, folder: Path) -> LabRun:
         aside, kept = free_name(folder, path.suffix, [path]), {}
         path.rename(aside)
         print_error(f"lab: {path} is of another machine, program or scale: set aside as {aside.name}")
-    shown = [claim for claim in experiments.CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
+    shown = [claim for claim in CLAIMS.values() if claim in claims or any(name == claim.name for name, _ in kept)]
     return LabRun(shown, scale, {claim.name for claim in claims}, kept, lambda run: write_report(record_of(run), path))
 
 

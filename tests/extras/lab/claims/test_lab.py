@@ -40,8 +40,7 @@ from crowd_demo.extras.lab.claims.claim import (
     two_modes,
     warnings,
 )
-from crowd_demo.extras.lab.claims.experiments import CLAIMS
-from crowd_demo.extras.lab.claims.results import LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.extras.lab.claims.results import CLAIMS, LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.shell import ProgressLine
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
@@ -263,7 +262,7 @@ def test_the_report_says_what_was_found(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.CLAIMS", {"toy": toy()})
+    monkeypatch.setattr("crowd_demo.extras.lab.claims.results.CLAIMS", {"toy": toy()})
     yield
 
 
