@@ -379,7 +379,18 @@ MAX_PROCESSES = 4  # unless asked
 def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
     """The claims to test, or the results to compare or merge. Raises ValueError with a line for each mistake."""
     if args.names[:1] in ([COMPARE], [MERGE]):
-        return _read_results(*args.names)
+        from crowd_demo.extras.lab.claims.results import read
+
+        paths = args.names[1:]
+        refuse(found(
+            (args.names[0] == COMPARE and len(paths) != 2,
+             f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json"),
+            (args.names[0] == MERGE and not paths,
+             "lab merge: name the files: crowd-demo lab merge A.json B.json ...")))
+        mistakes = list[str]()
+        results = [collected(mistakes, partial(read, Path(path))) for path in paths]
+        refuse(mistakes)
+        return [each for each in results if each]
     from crowd_demo.extras.lab.claims.results import CLAIMS
 
     short = shortage((args.agents or 0) * AGENT)
@@ -393,19 +404,6 @@ def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object
     lines = [f"{unknown} {name!r}{close_to(name, [*known, *others])}; there are {', '.join(known)}"
              for name in args.names if name not in known]
     return lines + [f"--out: {args.out} is not a folder"] * bool(args.out and args.out.exists() and not args.out.is_dir())
-
-
-def _read_results(command: str, *paths: str) -> list[Results]:
-    from crowd_demo.extras.lab.claims.results import read
-
-    refuse(found(
-        (command == COMPARE and len(paths) != 2,
-         f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json"),
-        (command == MERGE and not paths, "lab merge: name the files: crowd-demo lab merge A.json B.json ...")))
-    mistakes = list[str]()
-    results = [collected(mistakes, partial(read, Path(path))) for path in paths]
-    refuse(mistakes)
-    return [each for each in results if each]
 
 
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:

@@ -1,10 +1,10 @@
 """The plan of an ensemble: every combination of varied values, with every seed, as a run that has a key; and one run.
 
-The order of the plan is that of its table: the first setting changes slowest, the seed fastest. A run goes to whoever carries
-it out as a `Job` of plain values, and comes back as a `RunRow`.
+The order of the plan is that of its table: the first setting changes slowest, the seed fastest. A run goes to whoever
+carries it out as a `Job` of plain values, and comes back as a `RunRow`.
 
-A key says what the result depends on: what was asked for, and the code that makes it. Versions of libraries are no part of
-it: the state hash does not depend on these, and that is tested whenever two machines make the same run.
+A key says what the result depends on: what was asked for, and the code that makes it. Versions of libraries are no
+part of it: the state hash does not depend on these, and that is tested whenever two machines make the same run.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ class Plan(NamedTuple):
 def make_plan(config: str | Path, *, seeds: str | int | Iterable[int] = "1", vary: Vary | None = None,
               overrides: Mapping[str, object] | Iterable[str] = (), steps: int = 600,
               measures: Iterable[str] = DEFAULT_MEASURES, every: int = DEFAULT_EVERY) -> Plan:
-    """Return the plan of an ensemble: `seeds` as "1-100", "1,5,9" or whole numbers, `vary` lists of values by dotted path.
+    """Return the plan of an ensemble: `seeds` as "1-100", "1,5,9" or whole numbers, `vary` lists of values by dotted
+    path.
 
     Raises ConfigError, which is a ValueError, with a line for each mistake; TypeError for another kind of argument.
     """
@@ -129,7 +130,8 @@ def make_plan(config: str | Path, *, seeds: str | int | Iterable[int] = "1", var
 
 
 def _listed(name: str, values: object) -> list[object]:
-    """Return the values of a sequence, or a text alone; more than a plan may have runs are left out. Raises TypeError."""
+    """Return the values of a sequence, or a text alone; more than a plan may have runs are left out. Raises
+    TypeError."""
     if isinstance(values := plain(values), str):
         return [values]
     if not isinstance(values, Iterable):
@@ -215,7 +217,8 @@ def seeds_of(text: str | int | Iterable[int]) -> list[int]:
 
 
 def parse_varied(texts: Iterable[str]) -> dict[str, list[object]]:
-    """`key.path=value,value` each, the values YAML scalars or [lists]. Raises ConfigError with a line for each mistake."""
+    """`key.path=value,value` each, the values YAML scalars or [lists]. Raises ConfigError with a line for each
+    mistake."""
     vary = dict[str, list[object]]()
 
     def parsed(location: Location, keys: KeyPath, values: str) -> None:
@@ -257,7 +260,7 @@ def _mistake(option: str, text: str) -> Mistake:
     return Mistake(Location(option), (), text)
 
 
-# --- the key of a run --------------------------------------------------------------------------------------------------
+# --- the key of a run -------------------------------------------------------------------------------------------------
 
 @cache
 def _fingerprint(files: tuple[Path, ...]) -> str:
@@ -289,7 +292,7 @@ def run_key(config: Config, steps: int, every: int, measures: Sequence[str], cod
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-# --- one run, wherever it is carried out -------------------------------------------------------------------------------
+# --- one run, wherever it is carried out ------------------------------------------------------------------------------
 
 def carry_out(job: Job, worker: str = "") -> RunRow:
     with ONE_RUN:

@@ -132,7 +132,13 @@ class RowFile:
         names = (folder / f"{MACHINE}-{os.getpid()}-{number}{SUFFIX}" for number in count())
         self._path = next(path for path in names if not path.exists())
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
-        _sync_folder(folder)
+        if sys.platform != "win32":  # lets a new file be found after a power failure, where the system can do that
+            with suppress(OSError):
+                number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    os.fsync(number)
+                finally:
+                    os.close(number)
 
     def append(self, row: RunRow) -> None:
         """Append it. Raises OSError, and leaves no part of it."""
@@ -184,17 +190,6 @@ def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
     if more := damaged[MAX_NAMED:]:
         damaged[MAX_NAMED - 1:] = [f"{damaged[MAX_NAMED - 1]} (and {len(more):,} more lines)"]
     return rows, damaged
-
-
-def _sync_folder(folder: Path) -> None:
-    """Let a new file be found after a power failure, where the system can do that."""
-    if sys.platform != "win32":
-        with suppress(OSError):
-            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(number)
-            finally:
-                os.close(number)
 
 
 # --- who makes the runs ----------------------------------------------------------------------------------------------

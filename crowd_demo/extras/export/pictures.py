@@ -43,7 +43,6 @@ from crowd_demo.host.system import in_thread
 from crowd_demo.measure.crowd_variant import Picture
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.registry.texts import printable
-from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import DIM, NORMAL, PAD, SHEET, TEXT, Canvas, Pen, scale_for
 from crowd_demo.render.hud.status import time_text
 from crowd_demo.render.hud.text_panels import draw_colour_legend, draw_notice
@@ -337,7 +336,16 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
                 factor = min(now / meant for now, meant in zip(made.camera.size, VIEW, strict=True))
                 made.camera.show(view.model_copy(update={"zoom": view.zoom * factor}))
             picture = made
-        _look(picture.camera, asked, shot, frame)
+        at_s, ids = frame.step / asked.source.config.time.step_hz, frame.columns.id
+        if shot.bookmarks:
+            picture.camera.look_at(*view_at(shot.bookmarks, at_s))
+        elif shot.follow:  # who may die or leave: the camera stays where that was
+            identity, zoom = shot.follow
+            slot = int(np.searchsorted(ids, identity))
+            if slot < len(ids) and ids[slot] == identity:
+                picture.camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
+            elif frame.step == asked.first:
+                raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
         picture.draw()
         if shot.hud:
             captions.draw_hud(frame, picture)
@@ -349,20 +357,6 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
 
 def _pixels(surface: pygame.Surface) -> Bytes:
     return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
-
-
-def _look(camera: Camera, asked: Asked, shot: Shot, frame: Frame) -> None:
-    """Move the camera. Who is followed may die or leave: it stays where that was."""
-    at_s, ids = frame.step / asked.source.config.time.step_hz, frame.columns.id
-    if shot.bookmarks:
-        camera.look_at(*view_at(shot.bookmarks, at_s))
-    elif shot.follow:
-        identity, zoom = shot.follow
-        slot = int(np.searchsorted(ids, identity))
-        if slot < len(ids) and ids[slot] == identity:
-            camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
-        elif frame.step == asked.first:
-            raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
 
 
 # --- what lies over a picture ----------------------------------------------------------------------------------------

@@ -3,17 +3,17 @@
 A launch on the GPU gets arrays that lie there, `GpuArray`s, wherever the same kernel gets NumPy's on the processor.
 Launches come back at once; the GPU carries them out in their order, and `finish` waits.
 
-A kernel's share is compiled as always, up to LLVM's intermediate code; what is made of that here is not the processor's
-machine code but PTX, the assembly language that NVIDIA's drivers take. So there is one text of every formula, one typing of
-it and one lowering, for processors and for GPUs. No toolkit is needed: llvmlite has the back end, and NVIDIA's own bindings
-of the driver (the extra `cuda`) do the rest.
+A kernel's share is compiled as always, up to LLVM's intermediate code; what is made of that here is not the
+processor's machine code but PTX, the assembly language that NVIDIA's drivers take. So there is one text of every
+formula, one typing of it and one lowering, for processors and for GPUs. No toolkit is needed: llvmlite has the back
+end, and NVIDIA's own bindings of the driver (the extra `cuda`) do the rest.
 
     worker, workers    the thread's number among all threads of the launch, and how many shares there are
     arguments          one record, each leaf in eight bytes: what numbers and arrays consist of (`leaves_of`)
 
-Nothing is contracted: every product and sum is rounded by itself (`mul.rn`, `add.rn`, which the driver may not fuse), and so
-are quotients and roots (`div.rn`, `sqrt.rn`); numbers below the smallest normal one stay. docs/design/gpu.md has how that
-was tested.
+Nothing is contracted: every product and sum is rounded by itself (`mul.rn`, `add.rn`, which the driver may not fuse),
+and so are quotients and roots (`div.rn`, `sqrt.rn`); numbers below the smallest normal one stay. docs/design/gpu.md
+has how that was tested.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ class GraphicsProcessor:
             "cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self._device))
 
     def ask(self, function: str, *args: object) -> object:
-        """Call a function of the driver, for this GPU, and return what it does. Raises RuntimeError where that fails."""
+        """Call a function of the driver, for this GPU, and return what it does. Raises RuntimeError where that
+        fails."""
         if not getattr(self._thread, "uses", False):
             self._context = self._context or self._call("cuDevicePrimaryCtxRetain", self._device)
             self._call("cuCtxSetCurrent", self._context)
@@ -256,7 +257,16 @@ class _Entry:
 
     def compile(self, signature: tuple[object, ...]) -> object:
         if signature not in self.overloads:
-            self.overloads[signature] = gpu().load(self._ptx(signature))
+            files = self._files()
+            try:
+                code = files.load(signature) if files else None
+            except Exception:  # damaged: it is made again
+                code = None
+            if not isinstance(code, str):
+                code = ptx_of(self._share, tuple(signature[1]))  # type: ignore[arg-type]
+                if files:
+                    files.save(signature, code)
+            self.overloads[signature] = gpu().load(code)
         return self.overloads[signature]
 
     def is_on_disk(self, signature: tuple[object, ...]) -> bool:
@@ -264,20 +274,6 @@ class _Entry:
 
     def _files(self) -> disk.KernelFiles | None:
         return disk.files_of(self._share, "ptx", disk.folder())
-
-    def _ptx(self, signature: tuple[object, ...]) -> str:
-        """Return the kernel's code for any GPU, from disk or made now."""
-        files = self._files()
-        try:
-            found = files.load(signature) if files else None
-        except Exception:  # damaged: it is made again
-            found = None
-        if isinstance(found, str):
-            return found
-        made = ptx_of(self._share, tuple(signature[1]))  # type: ignore[arg-type]
-        if files:
-            files.save(signature, made)
-        return made
 
 
 # --- arguments as the GPU takes them --------------------------------------------------------------------------------
@@ -316,8 +312,17 @@ _GLOBAL = 1  # the address space of the GPU's memory
 
 def ptx_of(share: Callable[..., None], kinds: Sequence[types.Type], model: str = OLDEST) -> str:
     """Return the PTX of a kernel whose share has arguments of these types; its function is `ENTRY`."""
-    module = _linked(share, kinds)
-    machine = _target().create_target_machine(cpu=model, opt=3)
+    from crowd_demo.compute import numba_private  # late: `missing` is asked where that cannot be imported
+
+    code, function = numba_private.code_of(share, kinds)  # with all that it calls
+    module, entry, leaves = binding.parse_bitcode(code), ir.Module(), numba_private.leaves_of(kinds)
+    _build_entry(entry, numba_private.declared(entry, function), leaves)
+    by_value = f"({{}} byval([{len(leaves) + 1} x i64]) align {SLOT_BYTES} %"  # which llvmlite cannot say of an argument
+    text = re.sub(rf'({ENTRY}"?)\((ptr|i64\*) %', lambda found: found[1] + by_value.format(found[2]), str(entry))
+    module.link_in(binding.parse_assembly(text))
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = binding.Target.from_triple(TRIPLE).create_target_machine(cpu=model, opt=3)
     module.triple, module.data_layout = TRIPLE, str(machine.target_data)
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name != ENTRY:
@@ -327,25 +332,6 @@ def ptx_of(share: Callable[..., None], kinds: Sequence[types.Type], model: str =
     passes = binding.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     return str(machine.emit_assembly(module))
-
-
-def _target() -> binding.Target:
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
-    return binding.Target.from_triple(TRIPLE)
-
-
-def _linked(share: Callable[..., None], kinds: Sequence[types.Type]) -> binding.ModuleRef:
-    """The intermediate code of a share with all that it calls, and an entry."""
-    from crowd_demo.compute import numba_private  # late: `missing` is asked where that cannot be imported
-
-    code, function = numba_private.code_of(share, kinds)
-    module, entry, leaves = binding.parse_bitcode(code), ir.Module(), numba_private.leaves_of(kinds)
-    _build_entry(entry, numba_private.declared(entry, function), leaves)
-    by_value = f"({{}} byval([{len(leaves) + 1} x i64]) align {SLOT_BYTES} %"  # which llvmlite cannot say of an argument
-    text = re.sub(rf'({ENTRY}"?)\((ptr|i64\*) %', lambda found: found[1] + by_value.format(found[2]), str(entry))
-    module.link_in(binding.parse_assembly(text))
-    return module
 
 
 def _build_entry(module: ir.Module, body: ir.Function, leaves: Sequence[ir.Type]) -> None:

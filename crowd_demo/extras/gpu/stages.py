@@ -1,12 +1,12 @@
 """The stages of a step that a graphics card makes, under the names of those that they stand for.
 
 Agents stay on the GPU from step to step. They are copied to it when somebody here may have written to a column since
-(`Agents.writes`), and back when somebody asks for one. Stages of other names, births say, run here as always. The grid on the
-GPU is rebuilt every step, and agents are moved into its order when the technique *reorder* says so.
+(`Agents.writes`), and back when somebody asks for one. Stages of other names, births say, run here as always. The grid
+on the GPU is rebuilt every step, and agents are moved into its order when the technique *reorder* says so.
 
-Kernels here are for very many workers. Worker w takes the items w, w + workers, w + 2 workers and so on, so that neighbouring
-threads read neighbouring memory. Where workers write to the same place they add atomically, whole numbers only, so no order
-of them changes a sum. The formulas are those of every other kernel.
+Kernels here are for very many workers. Worker w takes the items w, w + workers, w + 2 workers and so on, so that
+neighbouring threads read neighbouring memory. Where workers write to the same place they add atomically, whole numbers
+only, so no order of them changes a sum. The formulas are those of every other kernel.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def add_groups(worker: int, workers: int, values: Ints, length: int, sums: Ints,
 
 @kernel
 def begin_groups(worker: int, workers: int, values: Ints, length: int, sums: Ints, groups: int) -> None:
-    """Replace each value by the sum of all before it, which `sums` has for the first of each group; values[length]: of all."""
+    """Replace each value by the sum of all before it, which `sums` has for the first of each group; values[length]: of
+    all."""
     for group in range(worker, groups, workers):
         at = sums[group]
         for k in range(group * GROUP, min((group + 1) * GROUP, length)):
@@ -224,7 +225,8 @@ class GpuCrowd:
             self._written = agents.writes
 
     def grid_of(self, cells: int) -> tuple[GpuGrid, Levels]:
-        """Return the memory of a grid; numbers of agents of all cells, sums of `GROUP` of those, of these, and so on."""
+        """Return the memory of a grid; numbers of agents of all cells, sums of `GROUP` of those, of these, and so
+        on."""
         gpu, room = self.gpu, self.front.shape[1:]
         grid = GpuGrid(*(gpu.array(shape, np.int32) for shape in (room, room, (cells + 1,), room)))
         levels = [(grid.start, cells)]
@@ -277,7 +279,8 @@ class GpuCrowd:
                 "neighbours_per_agent": counted[NEIGHBOURS] / due, "registers": 0.0, "contiguous_copies": 0.0}
 
     def indexing(self, columns: Columns, agents: int, floor: Floor, grid: GpuGrid, levels: Levels) -> tuple[Launch, ...]:
-        """Return the launches that sort the agents into cells: count those of each, add up the counts, place the agents."""
+        """Return the launches that sort the agents into cells: count those of each, add up the counts, place the
+        agents."""
         launch, (start, cells), (top, _) = self.launch, levels[0], levels[-1]
         pairs = list(pairwise(levels))
         up = [launch(add_groups, groups, values, length, sums, groups) for (values, length), (sums, groups) in pairs]

@@ -12,8 +12,8 @@ from damages import damages
 from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.extras.ensemble import running
-from crowd_demo.extras.ensemble.executors import Process, carry_out
-from crowd_demo.extras.ensemble.plan import RunRow, make_plan
+from crowd_demo.extras.ensemble.executors import Process
+from crowd_demo.extras.ensemble.plan import RunRow, carry_out, make_plan
 from crowd_demo.extras.ensemble.running import (
     RowFile,
     _what_decides,

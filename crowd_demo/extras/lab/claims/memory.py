@@ -347,5 +347,5 @@ SPARSE_MEMORY = Claim(
     " has 14,125 for 24 bytes by id, where its formula gives 24,125)",
     lambda scale: [CountedCase(f"{count:,} entities, {component} bytes", count, partial(counted, count, component))
                    for count in dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000))) for component in COMPONENTS],
-    lambda found: all_of(is_true(abs(figures["bytes"] - figures["formula"]) <= OBJECTS) for figures in found.figures.values()),
+    lambda found: all_of(is_true(abs(each["bytes"] - each["formula"]) <= OBJECTS) for each in found.figures.values()),
     by_size=False)

@@ -4,11 +4,11 @@ Libraries count the neighbours of a flock: the same counts within the same radiu
 x and y are float32[n], the radius is in the same units; counts are int32[n], without the point itself. A library is
 imported when its function is called, so that none is needed.
 
-Birds in C++ (`flock_step.cpp`): the program sorts in every step and adds up floats. The flock here has its density and rules,
-and every bird is due in every step. Both restart for each block, and their first steps do not count.
+Birds in C++ (`flock_step.cpp`): the program sorts in every step and adds up floats. The flock here has its density and
+rules, and every bird is due in every step. Both restart for each block, and their first steps do not count.
 
-People in C++ (`people_step.cpp`): the library takes over a crowd of `20k` or `100k` and has the same state hash after each
-step. It does the whole step, prices and flow fields included.
+People in C++ (`people_step.cpp`): the library takes over a crowd of `20k` or `100k` and has the same state hash after
+each step. It does the whole step, prices and flow fields included.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import kernel, launch
@@ -209,8 +208,8 @@ GRID, OURS = "plain grid in Numba", "this program's whole step"
 
 
 class Library(NamedTuple):
-    """Who counts; the module that has to be installed; for how many points at most, or it would take minutes; and does it
-    test all others in the nine cells around a point?
+    """Who counts; the module that has to be installed; for how many points at most, or it would take minutes; and does
+    it test all others in the nine cells around a point?
     """
 
     counter: Callable[[Floats, Floats, float], Counter]
@@ -269,7 +268,8 @@ def plain_grid(agents: int) -> Arm:
 
 
 def by_library(library: Library, agents: int) -> Arm:
-    """Counts once, untimed. Raises ValueError with whatever the library has to say: other versions may work otherwise."""
+    """Counts once, untimed. Raises ValueError with whatever the library has to say: other versions may work
+    otherwise."""
     x, y = positions(agents)
     try:
         counter = library.counter(x, y, float(RADIUS))
@@ -348,7 +348,8 @@ def program(source: Path = BIRDS) -> Path:
 
 
 class CppArm:
-    """Its median step, for each step of a block. Raises ValueError where it cannot be compiled, or ends with an error."""
+    """Its median step, for each step of a block. Raises ValueError where it cannot be compiled, or ends with an
+    error."""
 
     def __init__(self, agents: int, threads: int) -> None:
         self._command = [str(program()), str(agents), str(threads)]
@@ -380,23 +381,6 @@ class FreshCrowd(CrowdArm):
         return super().run(steps)
 
 
-def handed_over(sim: Simulation) -> list[npt.NDArray[np.generic]]:
-    """Return the arrays that `people_new` reads: sizes, constants, columns by id, walls, prices, destinations."""
-    areas = next(stage.areas for stage in sim.stages if isinstance(stage, Admit))
-    places, layout, crowding, options = areas.refreshed(), areas.ways.at_present(), sim.crowding, sim.options
-    rules, contact = rules_of(sim), rules_of_contact(sim.needs.body, sim.settings.crowd.shoulders)
-    sizes = (sim.agents.count, len(places.x), *sim.terrain.blocked.shape, crowding.every, rules.half_cost,
-             options.stagger.avoidance, options.stagger.sight, options.stagger.paths, options.overlap_passes,
-             sim.config.seed, sim.tick, options.reorder.every)
-    constants = (sim.terrain.walls.tile, sim.schedule.inv_band, crowding.dearer, crowding.most, sim.grid.floor.inv_cell,
-                 np.float32(sim.top_speed * sim.dt))
-    shared = [value for record in (rules, sim.ground, contact) for value in record if isinstance(value, np.float32)]
-    turns = np.argmax([crowding.outdated(tick) for tick in range(crowding.every)], axis=0)  # to new prices
-    return [np.array(sizes, np.int64), np.array([*shared, *constants]), sim.agents.rows_by_id(), sim.terrain.blocked,
-            layout.targets, layout.steps, crowding.state, places.x, places.y, places.first, places.tiles,
-            places.capacity, places.fixed, turns.astype(np.int32)]
-
-
 class WalkingCrowd(CrowdArm):
     """People after their first steps."""
 
@@ -412,7 +396,20 @@ class CppPeople:
         self._library, self._tick = ctypes.CDLL(str(program(PEOPLE))), sim.tick
         self._rows = sim.agents.rows_by_id().copy()
         self._library.people_new.restype = ctypes.c_void_p
-        given = [np.ascontiguousarray(each) for each in handed_over(sim)]
+        areas = next(stage.areas for stage in sim.stages if isinstance(stage, Admit))
+        places, layout, crowding, options = areas.refreshed(), areas.ways.at_present(), sim.crowding, sim.options
+        rules, contact = rules_of(sim), rules_of_contact(sim.needs.body, sim.settings.crowd.shoulders)
+        sizes = (sim.agents.count, len(places.x), *sim.terrain.blocked.shape, crowding.every, rules.half_cost,
+                 options.stagger.avoidance, options.stagger.sight, options.stagger.paths, options.overlap_passes,
+                 sim.config.seed, sim.tick, options.reorder.every)
+        constants = (sim.terrain.walls.tile, sim.schedule.inv_band, crowding.dearer, crowding.most,
+                     sim.grid.floor.inv_cell, np.float32(sim.top_speed * sim.dt))
+        shared = [value for record in (rules, sim.ground, contact) for value in record if isinstance(value, np.float32)]
+        turns = np.argmax([crowding.outdated(tick) for tick in range(crowding.every)], axis=0)  # to new prices
+        given = [np.ascontiguousarray(each) for each in (  # what `people_new` reads
+            np.array(sizes, np.int64), np.array([*shared, *constants]), sim.agents.rows_by_id(), sim.terrain.blocked,
+            layout.targets, layout.steps, crowding.state, places.x, places.y, places.first, places.tiles,
+            places.capacity, places.fixed, turns.astype(np.int32))]
         pointers = (ctypes.c_void_p * len(given))(*(each.ctypes.data for each in given))
         self._people = ctypes.c_void_p(self._library.people_new(pointers, threads))
         weakref.finalize(self, self._library.people_free, self._people)

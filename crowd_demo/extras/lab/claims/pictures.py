@@ -94,7 +94,7 @@ def banded(agents: int, height: int) -> Arm:
 
 
 def inserted(agents: int) -> Arm:
-    """From the order of the frame before; the share of people who change their place from frame to frame, and by how many."""
+    """From the order of the frame before; the share of people who change their place in it, and by how many."""
     crowd, passed = frames_of(agents), np.zeros(1, np.int64)
     pile = Pile(np.empty(len(crowd.slots), np.uint64), crowd.orders[0].copy())
 

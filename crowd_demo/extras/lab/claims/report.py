@@ -61,55 +61,33 @@ def write(run: LabRun, folder: Path) -> list[Path]:
 
 # --- what both say ---------------------------------------------------------------------------------------------------
 
-def verdict_table(run: LabRun) -> Table:
-    return [["claim", "question", "source", "verdict"],
-            *([each.claim.name, each.claim.question, f"{each.claim.claim} ({each.claim.source})",
-               claim_verdict(each.claim, each.findings)] for each in run.found)]
-
-
 def case_table(found: Found) -> Table:
-    """A row an arm: time, how many times as fast, what was counted, and the hash."""
-    names, stages, timed = figure_names(found), stage_names(found), bool(found.blocks_ms)
+    """A row an arm: time, how many times as fast, what was counted, and the hash.
+
+    Stages are those between which the arms differ most, in the order of the step; none if there is only one. Figures
+    are those in which the arms differ, or all if there is one arm.
+    """
+    timed, every = bool(found.blocks_ms), list(dict.fromkeys(stage for each in found.stages_ms.values() for stage in each))
+    medians = {name: [float(np.median(blocks_of(found, arm, name))) for arm in found.arms] for name in every}
+    largest = sorted(every, key=lambda name: min(medians[name]) - max(medians[name]))[:SHOWN_STAGES]
+    stages = [name for name in every if name in largest] if len(every) > 1 else []
+    shown = [found.figures[arm] for arm in found.arms if arm in found.figures]
+    names = [name for name in dict.fromkeys(name for figures in found.figures.values() for name in figures)
+             if len(found.arms) == 1 or len({each.get(name) for each in shown}) > 1][:SHOWN_FIGURES]
     paired = timed and any(pairs(found, arm) for arm in found.arms)
     times = ["ms", "as fast", "95%", "ns", *["ns per pair"] * paired, *(f"{stage} ms" for stage in stages)] * timed
     rows = [["", *times, *(name.replace("_", " ") for name in names), *["hash"] * bool(found.hashes)]]
     for arm in in_order(found):
-        cells = [*time_cells(found, arm), *[figure_text(ns_per_pair(found, arm))] * paired] if timed else []
+        ratio, cells = speed_up(found, arm), list[str]()
+        if timed:
+            as_fast = ("1", "-") if arm == next(iter(found.blocks_ms)) else (factor(ratio.value), factors(ratio))
+            cells += [milliseconds(median_interval(blocks_of(found, arm))), *as_fast,
+                      f"{ns_per_agent(found, arm):,.1f}", *[figure_text(ns_per_pair(found, arm))] * paired]
         cells += [figure_text(float(np.median(blocks_of(found, arm, stage)))) for stage in stages]
         figures = found.figures.get(arm, {})
         rows.append([arm, *cells, *(figure_text(figures.get(name)) for name in names),
                      *[found.hashes.get(arm, "")[:8]] * bool(found.hashes)])
     return rows
-
-
-def time_cells(found: Found, arm: str) -> Iterator[str]:
-    ratio, is_first = speed_up(found, arm), arm == next(iter(found.blocks_ms))
-    yield milliseconds(median_interval(blocks_of(found, arm)))
-    yield from ("1", "-") if is_first else (factor(ratio.value), factors(ratio))
-    yield f"{ns_per_agent(found, arm):,.1f}"
-
-
-def stage_names(found: Found) -> list[str]:
-    """The stages between which the arms differ most, in the order of the step; none if there is only one."""
-    names = list(dict.fromkeys(stage for stages in found.stages_ms.values() for stage in stages))
-    medians = {name: [float(np.median(blocks_of(found, arm, name))) for arm in found.arms] for name in names}
-    largest = sorted(names, key=lambda name: min(medians[name]) - max(medians[name]))[:SHOWN_STAGES]
-    return [name for name in names if name in largest] if len(names) > 1 else []
-
-
-def figure_names(found: Found) -> list[str]:
-    """The figures that a table shows: those in which the arms differ, or all if there is one arm."""
-    names = dict.fromkeys(name for figures in found.figures.values() for name in figures)
-    shown = [found.figures[arm] for arm in found.arms if arm in found.figures]
-    return [name for name in names
-            if len(found.arms) == 1 or len({each.get(name) for each in shown}) > 1][:SHOWN_FIGURES]
-
-
-def machine_lines(run: LabRun) -> list[str]:
-    found = machine()
-    return [f"{found['cpu']}, {found['cores']} cores, {found['simd']}, {found['os']}",
-            ", ".join(f"{name} {value}" for name, value in versions().items()),
-            ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)]
 
 
 def is_timed(each: ClaimFindings) -> bool:
@@ -119,8 +97,13 @@ def is_timed(each: ClaimFindings) -> bool:
 def content(run: LabRun) -> Iterator[tuple[str, Any]]:
     """Yield the parts of the report, each with its kind (as `IN_TEXT` and `ON_PAGE`); of a plot the claim's name."""
     yield "title", "Claims, put to the test"
-    yield from (("text", line) for line in machine_lines(run))
-    yield "verdicts", verdict_table(run)
+    found = machine()
+    yield "text", f"{found['cpu']}, {found['cores']} cores, {found['simd']}, {found['os']}"
+    yield "text", ", ".join(f"{name} {value}" for name, value in versions().items())
+    yield "text", ", ".join(f"{name} {value}" for name, value in run.state.items() if value is not None)
+    yield "verdicts", [["claim", "question", "source", "verdict"],
+                       *([each.claim.name, each.claim.question, f"{each.claim.claim} ({each.claim.source})",
+                          claim_verdict(each.claim, each.findings)] for each in run.found)]
     yield "reading", HOW_TO_READ
     for each in run.found:
         yield "claim", each.claim
@@ -185,7 +168,8 @@ def page(run: LabRun, plots: Mapping[str, str]) -> str:
 # --- plots -----------------------------------------------------------------------------------------------------------
 
 def plot(each: ClaimFindings) -> Figure:
-    """A row a case: every block by turn, so that a trend, two modes or an outlier is seen, and how blocks are distributed."""
+    """A row a case: every block by turn, so that a trend, two modes or an outlier is seen, and how blocks are
+    distributed."""
     from matplotlib.figure import Figure
 
     timed = [finding.found for finding in each.findings if finding.found.blocks_ms]

@@ -1,5 +1,5 @@
-"""All claims that were asked for, case by case, and what was found, as `results.json`: kept after each case, read again to
-go on, compared and merged with others. A lab runs in slices, and can be stopped after any.
+"""All claims that were asked for, case by case, and what was found, as `results.json`: kept after each case, read
+again to go on, compared and merged with others. A lab runs in slices, and can be stopped after any.
 
     version, kind, versions, machine, state    as every record has them; `state` is how the machine was set when it began
     program, scale                             sources of the program (a hash), and how much was measured
@@ -69,7 +69,8 @@ class ClaimFindings(NamedTuple):
 
 
 class LabRun:
-    """`found` grows; `keep` is called after each case that was measured; `state` is how the machine was set when it began.
+    """`found` grows; `keep` is called after each case that was measured; `state` is how the machine was set when it
+    began: governor, turbo, load and affinity, as far as the system says; what it does not say is null.
 
     Of claims that were not asked for by name, only what was kept of an earlier run is shown.
     """
@@ -78,7 +79,10 @@ class LabRun:
                  keep: Callable[[LabRun], None] = lambda run: None) -> None:
         self.claims, self.scale = claims, scale
         self.found: list[ClaimFindings] = []
-        self.done, self.state = False, machine_state()
+        affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        load = list(os.getloadavg()) if hasattr(os, "getloadavg") else None
+        self.state = {**{name: _setting(path) for name, path in SETTINGS.items()}, "load": load, "affinity": affinity}
+        self.done = False
         self._asked, self._kept, self._keep = asked, kept or {}, keep
 
     def run(self) -> Iterator[Slice]:
@@ -127,13 +131,6 @@ class TimeLeft:
         sure = min(done_s / (0.1 * self._all), 1.0)
         slower = (self._clock() - self._began) / done_s if done_s > 0 else 1.0
         return (self._all - done_s) * (1 + sure * (slower - 1))
-
-
-def machine_state() -> dict[str, object]:
-    """Governor, turbo, load and affinity, as far as the system says; what it does not say is null."""
-    affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    load = list(os.getloadavg()) if hasattr(os, "getloadavg") else None
-    return {**{name: _setting(path) for name, path in SETTINGS.items()}, "load": load, "affinity": affinity}
 
 
 def _setting(path: Path) -> str | None:
@@ -229,7 +226,8 @@ def begun(claims: Sequence[Claim], scale: LabScale, folder: Path) -> LabRun:
 # --- beside each other -----------------------------------------------------------------------------------------------
 
 def compared(a: Results, b: Results) -> TextTable:
-    """Every arm that both have: how many times as fast it is in `b`, with the interval, and whether the hashes agree."""
+    """Every arm that both have: how many times as fast it is in `b`, with the interval, and whether the hashes
+    agree."""
     rows = list[tuple[str, ...]]()
     for key in [key for key in a.found if key in b.found]:
         both = a.found[key], b.found[key]
@@ -243,7 +241,8 @@ def compared(a: Results, b: Results) -> TextTable:
 
 
 def merged(all_of_them: Sequence[Results]) -> TextTable:
-    """Nanoseconds an agent and core, a column a machine; and how many candidates an agent really read, which is exact."""
+    """Nanoseconds an agent and core, a column a machine; and how many candidates an agent really read, which is
+    exact."""
     rows = dict.fromkeys((key, arm) for results in all_of_them for key, found in results.found.items() for arm in found.arms
                          if "candidates_per_agent" in found.figures.get(arm, {}) and arm in found.blocks_ms)
     table = TextTable(("claim, case, arm", "read", *(results.cpu for results in all_of_them)), [])

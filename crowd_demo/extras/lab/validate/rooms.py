@@ -125,11 +125,6 @@ def expected_seconds(width: float, people: int) -> tuple[float, float]:
     return FIRST_S + people / (most(width) * width), LAST_S + people / (LEAST * width)
 
 
-def read_evacuation(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
-    yield from (Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures),
-                        *expected_seconds(width, run.scene.people), "s", True) for width, run in runs.items())
-
-
 def plot_evacuation(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
     runs = next(iter(walkers.values()))
     bounds = np.array([expected_seconds(width, run.scene.people) for width, run in runs.items()]).T
@@ -142,7 +137,10 @@ EVACUATION = ValidationExperiment(
     about="100 people leave a room of 8 m x 8 m through a door 1 m to 3 m wide.",
     source="the flow of a bottleneck, after 1 s to start or 6 s for the longest way. It is proportional to the"
            " width (Seyfried 2009)",
-    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation,
+    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation,
+    read=lambda runs, measures: (
+        Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures),
+                *expected_seconds(width, run.scene.people), "s", True) for width, run in runs.items()),
     axes={"xlabel": "width of the door, m", "ylabel": "time until the room is empty, s", "ylim": (0, None)},
     plot=plot_evacuation, measure=seconds_to_empty)
 
@@ -415,18 +413,12 @@ def read_corner(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     _, end = run.scene.floor
     people, times = measures.crossings(run.walked, Line(end.left, end.top + 0.5, end.right, end.top + 0.5))
     yield Reading("people who get round the corner", float(len(people)), CORNER_PEOPLE, CORNER_PEOPLE, "", measured=True)
-    yield Reading("places in a wall", in_walls(run), 0, 0)
-    # The farthest walks 6 m more than the first, and 17 m along the middle of the corridor; at 1.34 m/s, and with a queue.
-    yield Reading("until the last is round", times[-1] if len(times) else np.inf, 10, 40, "s", measured=True)
-
-
-def in_walls(run: WalkedScene) -> float:
-    """Return how many recorded positions lie outside the floor and the exit."""
-    margin = 1e-3  # metres: a border belongs to both of its sides
-    areas = (*run.scene.floor, *(each.area for each in run.scene.exits))
+    areas, margin = (*run.scene.floor, *(each.area for each in run.scene.exits)), 1e-3  # a border belongs to both sides
     inside = [Rectangle(left - margin, top - margin, right + margin, bottom + margin).holds(run.walked.x, run.walked.y)
               for left, top, right, bottom in areas]
-    return float(np.sum(~np.any(inside, axis=0)))
+    yield Reading("places in a wall", float(np.sum(~np.any(inside, axis=0))), 0, 0)
+    # The farthest walks 6 m more than the first, and 17 m along the middle of the corridor; at 1.34 m/s, and with a queue.
+    yield Reading("until the last is round", times[-1] if len(times) else np.inf, 10, 40, "s", measured=True)
 
 
 def plot_corner(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:

@@ -15,11 +15,12 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FITTED,
     HELD_OUT,
@@ -85,10 +86,16 @@ class Validation:
 
     def run(self) -> Generator[Slice, None, None]:
         for model in self.models:
-            yield from (Slice(line, 0) for line in self._compile_for(options_of(model)))
+            options = with_values(Config.model_validate({}).optimizations, model.techniques)
+            yield from (Slice(line, 0) for line in self._compile_for(options))
         with walks_in(self.processes) as begin:
-            turns = deque(self._turn(experiment, walker, begin)
-                          for experiment in self.experiments for walker in self.walkers)
+            turns = deque[Turn]()
+            for experiment, walker in product(self.experiments, self.walkers):
+                scenes = experiment.scenes(self.short)
+                why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
+                seeds = [] if why_not else self.seeds if walker in self.models else self.seeds[:1]
+                turns.append((experiment, walker, why_not, [
+                    {key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()} for seed in seeds]))
             share = 1 / len(turns)
             for index in range(len(turns)):
                 turn = turns.popleft()  # whose walks need not be kept
@@ -96,13 +103,6 @@ class Validation:
                     self.results.append(ExperimentResult(turn[0]))
                 yield from self._walked(self.results[-1], turn, index * share, share)
         self.done = True
-
-    def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> Turn:
-        scenes = experiment.scenes(self.short)
-        why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
-        seeds = [] if why_not else self.seeds if walker in self.models else self.seeds[:1]
-        return experiment, walker, why_not, [
-            {key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()} for seed in seeds]
 
     def _walked(self, result: ExperimentResult, turn: Turn, done: float, share: float) -> Iterator[Slice]:
         """Let one model walk the scenes of an experiment, and read the numbers from that."""
@@ -136,10 +136,6 @@ class Validation:
     def failed(self) -> list[SeededReading]:
         return [reading for result in self.results for model in self.models
                 for reading in result.readings.get(model.name, ()) if not reading.passes]
-
-
-def options_of(model: CrowdWalk) -> Optimizations:
-    return with_values(Config.model_validate({}).optimizations, model.techniques)
 
 
 # --- where scenes are walked: in this process, or several at a time in processes of their own ------------------------
@@ -273,53 +269,43 @@ def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
 
 def write_page(validation: Validation, folder: Path) -> None:
     """Write the page, its pictures and the numbers into a folder. Raises ImportError without matplotlib, and OSError."""
-    pictures = folder / PICTURES
-    pictures.mkdir(parents=True, exist_ok=True)
-    for result in validation.results:
-        if result.runs:
-            save_plot(result, pictures / f"{result.experiment.name}.png")
-    write_file(folder / PAGE, page(validation).encode())
-    write_file(folder / NUMBERS, f"{terminal(validation)}\n".encode())
-
-
-def save_plot(result: ExperimentResult, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(SIZE_INCHES, DPI, layout="constrained")
-    axes = figure.subplots()
-    result.experiment.draw(axes, result.runs)
-    axes.set_title(result.experiment.title, loc="left", fontsize="medium")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    with replacing(path) as unfinished:
-        figure.savefig(unfinished, metadata={"Software": None})  # the same bytes for the same results
+    pictures = folder / PICTURES
+    pictures.mkdir(parents=True, exist_ok=True)
+    for result in [result for result in validation.results if result.runs]:
+        figure = Figure(SIZE_INCHES, DPI, layout="constrained")
+        axes = figure.subplots()
+        result.experiment.draw(axes, result.runs)
+        axes.set_title(result.experiment.title, loc="left", fontsize="medium")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        with replacing(pictures / f"{result.experiment.name}.png") as unfinished:
+            figure.savefig(unfinished, metadata={"Software": None})  # the same bytes for the same results
+    write_file(folder / PAGE, page(validation).encode())
+    write_file(folder / NUMBERS, f"{terminal(validation)}\n".encode())
 
 
 def page(validation: Validation) -> str:
     walkers = [walker.name for walker in validation.walkers]
     shown = [SLOW_DOWN.name] if SLOW_DOWN.name in walkers else walkers
+    by_role = {role: [row.found for result in validation.results if result.experiment.role == role for row in rows(result)]
+               for role in (HELD_OUT, NEW, FITTED)}
+    known = by_role[HELD_OUT] + by_role[FITTED]
+    shared = [found for found in known if set(walkers) <= set(found)]
+    held = [["numbers that hold", *walkers]]  # of those that each walker can walk
+    for text, of in (("**held out**", by_role[HELD_OUT]), ("**new, held out**", by_role[NEW]), ("fitted", by_role[FITTED]),
+                     ("all but new", known), ("of these, those that all can walk", shared)):
+        held.append([text, *(_share([found[name].passes for found in of if name in found]) for name in walkers)])
     parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers),
              *[SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1),
-             _held(validation, walkers), ROLES, NUMBERS_TEXT,
+             markdown_table(held), ROLES, NUMBERS_TEXT,
              *(f"{why}, so it is left out there." for why in dict.fromkeys(
                  why for result in validation.results for why in result.left_out.values()))]
     for role in (HELD_OUT, NEW, FITTED):
         if results := [result for result in validation.results if result.experiment.role == role]:
             parts += [f"## {role.capitalize()}", *(part for result in results for part in _section(result, shown))]
     return "\n\n".join(parts) + "\n"
-
-
-def _held(validation: Validation, walkers: Sequence[str]) -> str:
-    """Return the first table: how many numbers hold for each walker, of those that it can walk."""
-    by_role = {role: [row.found for result in validation.results if result.experiment.role == role for row in rows(result)]
-               for role in (HELD_OUT, NEW, FITTED)}
-    known = by_role[HELD_OUT] + by_role[FITTED]
-    shared = [found for found in known if set(walkers) <= set(found)]
-    lines = [["numbers that hold", *walkers]]
-    for text, of in (("**held out**", by_role[HELD_OUT]), ("**new, held out**", by_role[NEW]), ("fitted", by_role[FITTED]),
-                     ("all but new", known), ("of these, those that all can walk", shared)):
-        lines.append([text, *(_share([found[name].passes for found in of if name in found]) for name in walkers)])
-    return markdown_table(lines)
 
 
 def _share(passed: Sequence[bool]) -> str:

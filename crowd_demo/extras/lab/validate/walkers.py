@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Generator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from crowd_demo.config.yaml12 import Location
 from crowd_demo.extras.lab.validate.validation_experiment import (
     RING_MARGIN,
     Measures,
-    PlacedPeople,
     SceneMap,
     WalkScene,
     placed,
@@ -57,7 +56,18 @@ class CrowdWalk(NamedTuple):
         """Walk until the scene's end or until all have left; yield how much is done, 0 to 1; return who was where."""
         scene_map = SceneMap(scene)
         sim = simulation(scene_map, self.techniques, self.settings, seed)
-        put_people(sim, placed(scene, seed), scene_map)
+        people, who = placed(scene, seed), sim.agents.columns.id[:sim.agents.count].copy()
+        c = cast(PeopleColumns, sim.agents.columns)
+        groups = [scene.groups[number] for number in people.group[who]]
+        x, y = scene_map.units(people.x[who], people.y[who])
+        goal_x, goal_y = scene_map.units(people.goal_x[who], people.goal_y[who])
+        speed = np.where([group.speed is None for group in groups], c.speed[:len(who)], people.speed[who] * UNITS_A_METRE)
+        heading = np.array([scene.exits[group.exit].towards for group in groups], np.float32)
+        values = {"x": x, "y": y, "goal_x": goal_x, "goal_y": goal_y, "speed": speed,
+                  "goal": [group.exit for group in groups], "heading_x": heading[:, 0], "heading_y": heading[:, 1],
+                  "state": WALKING}
+        for name, value in values.items():  # everybody stands where they begin, about to walk to their goal
+            getattr(c, name)[:len(who)] = value
         ring = ClosedRing(sim, scene_map) if scene.ring else None
         recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
         while (ring.look(recorder) if ring else leave(sim, scene_map, recorder)) and recorder.frames <= frames:
@@ -80,21 +90,6 @@ def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], settings: M
         path.write_text(scene_map.text(), "ascii")
         data = {"agents": people, "seed": seed, "behaviour": "crowd", "world": world, "map": str(path)}
         return Simulation(ReadConfig.of(data, ORIGIN.origin, overrides).config)
-
-
-def put_people(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> None:
-    """Put everybody where they begin, standing, about to walk to their goal. Call before the first step."""
-    c, who = sim.agents.columns, sim.agents.columns.id[:sim.agents.count].copy()
-    assert isinstance(c, PeopleColumns)
-    groups = [scene_map.scene.groups[number] for number in people.group[who]]
-    x, y = scene_map.units(people.x[who], people.y[who])
-    goal_x, goal_y = scene_map.units(people.goal_x[who], people.goal_y[who])
-    speed = np.where([group.speed is None for group in groups], c.speed[:len(who)], people.speed[who] * UNITS_A_METRE)
-    heading = np.array([scene_map.scene.exits[group.exit].towards for group in groups], np.float32)
-    values = {"x": x, "y": y, "goal_x": goal_x, "goal_y": goal_y, "speed": speed, "goal": [group.exit for group in groups],
-              "heading_x": heading[:, 0], "heading_y": heading[:, 1], "state": WALKING}
-    for name, value in values.items():
-        getattr(c, name)[:len(who)] = value
 
 
 # --- how people leave: through the exits, or never, because the corridor is closed to a ring -------------------------
