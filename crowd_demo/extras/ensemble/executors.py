@@ -153,7 +153,6 @@ class Process:
 
 
 def main() -> None:
-    """Carry out job after job, in the process."""
     lines, answers = child.standard_lines()
     while True:
         row = carry_out(Job.model_validate_json(lines.get()))

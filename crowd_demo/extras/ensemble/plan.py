@@ -327,7 +327,6 @@ def _run(job: Job) -> tuple[str, int, dict[str, float | None]]:
 
 @cache
 def _made_with() -> dict[str, str]:
-    """The processor, and the versions of the program and of its libraries."""
     from crowd_demo.measure.experiment import machine, versions
 
     found = machine()

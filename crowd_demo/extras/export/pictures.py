@@ -79,8 +79,6 @@ class Film(NamedTuple):
 # --- GIF -------------------------------------------------------------------------------------------------------------
 
 class _Palette:
-    """Colours of a GIF, from one picture."""
-
     def __init__(self, picture: Bytes) -> None:
         from PIL import Image
 
@@ -106,7 +104,6 @@ class _Palette:
         return self._error(picture, numbers) <= WORSE * self._own_error + WORSE_LEVELS
 
     def _error(self, picture: Bytes, numbers: Bytes) -> float:
-        """The mean error, in levels."""
         some = slice(None, None, ERROR_EVERY), slice(None, None, ERROR_EVERY)
         return float(np.abs(self.colours[numbers[some]].astype(np.int16) - picture[some]).mean())
 
@@ -386,7 +383,6 @@ class Captions:
             on.blit(surface, surface.get_rect(midbottom=(self._size[0] // 2, self._size[1] - self._margin)))
 
     def draw_card(self, on: pygame.Surface, facts: Sequence[Sequence[str]]) -> None:
-        """What was shown, and how it is made again."""
         wide = min(CARD_WIDTH, self._room)
         ruler = Canvas((1, 1), self._pen, self._scale, None)
         rows = [(what, ruler.wrapped(text, wide - LABELS - 2 * PAD)) for what, text in facts]

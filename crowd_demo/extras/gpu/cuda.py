@@ -199,7 +199,6 @@ class GraphicsProcessor:
         return max(min(items, self.processors * 2048), 1)
 
     def launch(self, kernel: Callable[..., object], workers: int, *args: object) -> Launch:
-        """Return the launch of a kernel by so many threads of the GPU."""
         assert isinstance(kernel, Kernel)
         return Launch(on_gpu(kernel), (workers, *args))
 

@@ -96,7 +96,6 @@ def ask_for_fields_each(worker: int, workers: int, c: PeopleColumns, agents: int
 @kernel
 def take_headings_each(worker: int, workers: int, c: PeopleColumns, agents: int, walls: Walls, fields: FlowField,
                        schedule: IdSchedule) -> None:
-    """Give every agent that is due a new heading."""
     for slot in range(worker, agents, workers):
         if update_due_by_id(c.id[slot], schedule):
             c.heading_x[slot], c.heading_y[slot] = next_heading(c, slot, c.x[slot], c.y[slot], walls, fields)
@@ -127,7 +126,6 @@ def count_arrived(worker: int, workers: int, c: PeopleColumns, agents: int, ways
 @kernel
 def exchange_people_each(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground,
                          walls: Walls, rules: ExitRules) -> None:
-    """Replace everybody who has arrived at an exit."""
     tiles = tiles_of_exits(d)
     if tiles == 0:  # no exit has an area
         return
@@ -193,8 +191,6 @@ def fields_of(crowd: GpuCrowd, world: World) -> FlowField:
 # --- the stages ------------------------------------------------------------------------------------------------------
 
 class GpuSight(MadeOf[CheckSight]):
-    """Check whether the goals of agents that are due are in sight."""
-
     name = "sight"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
@@ -258,8 +254,6 @@ class MakeFields(MakeFlowFields):
 
 
 class GpuHeadings(MadeOf[TakeHeadings]):
-    """Give agents that are due a new heading."""
-
     name = "paths"
 
     def launches(self, world: World) -> tuple[Launch, ...]:

@@ -184,8 +184,6 @@ Levels = list[tuple[Ints, int]]  # arrays, each with its length
 
 
 class Directions(NamedTuple):
-    """The directions of flow fields, and their copy on the GPU."""
-
     of: Bytes | None
     copy: Bytes
     versions: Longs  # [D]: of the fields in the copy
@@ -256,7 +254,6 @@ class GpuCrowd:
         return values
 
     def is_newest(self, agents: Agents[Columns]) -> bool:
-        """Return whether the columns on the GPU are the newest ones."""
         return self._written == agents.writes
 
     def fetch(self, matrix: Ints) -> None:

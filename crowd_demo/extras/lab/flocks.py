@@ -77,7 +77,6 @@ def flocks_of(x: Doubles, y: Doubles, side: float) -> Ints:
 
 
 def look(sim: Simulation, x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, flock: Ints) -> Look:
-    """Return what is measured of these birds, of at least two, in their flocks."""
     asked = np.unique(np.linspace(0, len(x) - 1, min(ASKED, len(x))).astype(np.int64))
     near = nearest_of(x, y, asked)
     members = np.unique(flock, return_counts=True)[1] / len(x)

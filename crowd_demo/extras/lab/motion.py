@@ -205,8 +205,6 @@ FlowFigures = tuple[Figures, Gaps]  # after one step of REPORTED
 
 
 class FlowWatch:
-    """What a crowd has done since the start."""
-
     def __init__(self, sim: Simulation) -> None:
         count, walls = sim.agents.count, sim.terrain.walls
         self.sim, self.columns, self.tile_m = sim, sim.terrain.columns, float(walls.tile) / UNITS_A_METRE

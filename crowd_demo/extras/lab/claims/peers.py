@@ -382,8 +382,6 @@ class FreshCrowd(CrowdArm):
 
 
 class WalkingCrowd(CrowdArm):
-    """People after their first steps."""
-
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.sim.step(WALKED)

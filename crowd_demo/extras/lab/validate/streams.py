@@ -78,7 +78,6 @@ SCATTER = 0.25  # m/s, about that of the field data compared by Seyfried and oth
 
 
 def mean_speed(run: WalkedScene, measures: Measures) -> float:
-    """Return everybody's mean speed along the corridor at the end of the run."""
     return float(np.mean(speeds_along(run, measures, MEASURED_S)[1]))
 
 

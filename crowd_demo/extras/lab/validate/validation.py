@@ -208,8 +208,6 @@ trajectories of slow_down. Each scene below begins with the numbers that hold. T
 
 
 class ReadingRow(NamedTuple):
-    """One reading of an experiment by everybody who walked it."""
-
     what: str
     expected: str  # with its unit
     found: Mapping[str, SeededReading]
