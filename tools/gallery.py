@@ -29,7 +29,7 @@ from crowd_demo.registry.techniques import BY_PATH
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures/window"
 WINDOW, OVERLAY, INSPECTED, COLOURED = (1280, 720), (960, 540), (800, 450), (640, 360)  # pixels
-FILM_HZ, FILM_QUALITY = 12, 40
+FILM_HZ, FILM_QUALITY, FILM_SIZE = 12, 40, (800, 450)
 
 
 class Visit:
@@ -216,50 +216,41 @@ def side_by_side() -> None:
         it.save("side-by-side")
 
 
-class Film:
-    """Pictures of a visit, as an animation in WebP that repeats."""
-
-    def __init__(self, it: Visit, size: tuple[int, int]) -> None:
-        self._it, self._size = it, size
-        self._pictures: list[Image.Image] = []
-
-    def shoot(self, seconds: float, lapse: float = 1.0) -> None:
-        """Take what lasts so long in the film, `lapse` times as long in the program."""
-        for _ in range(round(seconds * FILM_HZ)):
-            self._it.wait(lapse / FILM_HZ)
-            surface = pygame.transform.smoothscale(pygame.display.get_surface(), self._size)
-            self._pictures.append(Image.frombytes("RGB", self._size, pygame.image.tobytes(surface, "RGB")))
-
-    def save(self, path: Path) -> None:
-        first, *others = self._pictures
-        first.save(path, save_all=True, append_images=others, duration=round(1000 / FILM_HZ), loop=0,
-                   quality=FILM_QUALITY, method=6)
-        print(f"{path.name}: {len(self._pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
-
-
 def film() -> None:
     """An animation for the README: lanes off and their card, down to brute force and back, the frozen view from outside."""
     with Seen(zoom=None).visit((1200, 675)) as it:
         it.switch("simd", seconds=20.0)  # both values are compiled, and the card is over
         it.switch("simd", seconds=20.0)
-        frames = Film(it, (800, 450))
-        frames.shoot(1.0)
+        pictures = list[Image.Image]()
+
+        def shoot(seconds: float, lapse: float = 1.0) -> None:
+            """Take what lasts so long in the film, `lapse` times as long in the program."""
+            for _ in range(round(seconds * FILM_HZ)):
+                it.wait(lapse / FILM_HZ)
+                surface = pygame.transform.smoothscale(pygame.display.get_surface(), FILM_SIZE)
+                pictures.append(Image.frombytes("RGB", FILM_SIZE, pygame.image.tobytes(surface, "RGB")))
+
+        shoot(1.0)
         it.do("simd")
-        frames.shoot(2.6, lapse=5.0)
+        shoot(2.6, lapse=5.0)
         it.do("simd")
-        frames.shoot(0.6)
+        shoot(0.6)
         structure = it.program.sim.optimizations.neighbours
         it.program.techniques.choose(BY_PATH["neighbours"], "none")
-        frames.shoot(1.6, lapse=3.0)
+        shoot(1.6, lapse=3.0)
         it.program.techniques.choose(BY_PATH["neighbours"], structure)
-        frames.shoot(1.4, lapse=3.0)
+        shoot(1.4, lapse=3.0)
         it.do("freeze")
-        frames.shoot(0.4)
+        shoot(0.4)
         for _ in range(round(1.4 * FILM_HZ)):
             it.program.camera.zoom_at(600, 337, 0.94)
-            frames.shoot(1 / FILM_HZ)
-        frames.shoot(1.0)
-        frames.save(FOLDER / "film.webp")
+            shoot(1 / FILM_HZ)
+        shoot(1.0)
+        first, *others = pictures
+        path = FOLDER / "film.webp"
+        first.save(path, save_all=True, append_images=others, duration=round(1000 / FILM_HZ), loop=0, quality=FILM_QUALITY,
+                   method=6)
+        print(f"{path.name}: {len(pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
 
 
 PICTURES: dict[str, Callable[[], None]] = {

@@ -118,8 +118,7 @@ class Plan(NamedTuple):
 def make_plan(config: str | Path, *, seeds: str | int | Iterable[int] = "1", vary: Vary | None = None,
               overrides: Mapping[str, object] | Iterable[str] = (), steps: int = 600,
               measures: Iterable[str] = DEFAULT_MEASURES, every: int = DEFAULT_EVERY) -> Plan:
-    """Return the plan of an ensemble: `seeds` as "1-100", "1,5,9" or whole numbers, `vary` lists of values by dotted
-    path.
+    """Return the plan of an ensemble: `seeds` as "1-100", "1,5,9" or whole numbers, `vary` lists of values by dotted path.
 
     Raises ConfigError, which is a ValueError, with a line for each mistake; TypeError for another kind of argument.
     """
