@@ -213,10 +213,10 @@ Found = dict[str, Compared]  # by what was compared
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Return the exit code: 0 fine, 1 the crowds differ, 2 a mistake of the user."""
-    return exit_code(lambda: _main(_parser().parse_args(argv)))
+    return exit_code(lambda: _main(argv))
 
 
-def _parser() -> Parser:
+def _main(argv: Sequence[str] | None) -> int:
     made = Parser(prog="benchmarks/compare.py", allow_abbrev=False, description=str(__doc__).partition("\n")[0])
     made.add_argument("--against", metavar="COMMIT", required=True, help="the commit to compare with")
     made.add_argument("--config", metavar="NAME|PATH", action="append", dest="configs", help="one or several (20k)")
@@ -228,10 +228,7 @@ def _parser() -> Parser:
     made.add_argument("--no-picture", action="store_true", help="steps only")
     made.add_argument("--cold", action="store_true", help="the first start instead")
     made.add_argument("--warm", action="store_true", help="a start with all kernels in the cache instead")
-    return made
-
-
-def _main(args: argparse.Namespace) -> int:
+    args = made.parse_args(argv)
     configs = [str(Path(name).resolve()) if Path(name).is_file() else name for name in args.configs or ["20k"]]
     try:
         shared, own = _by_path(args.overrides, "--set"), _by_path(args.own_overrides, "--here")
@@ -312,7 +309,9 @@ def table(found: Found, other: str) -> Iterator[str]:
     old, new = stages.results[stages.base].stages, stages.results[other].stages
     yield from (row(f"  {name} ms", old.get(name), new.get(name)) for name in dict.fromkeys((*old, *new)))
     yield f"noise: {frame.base} against itself {interval(frame.noise)}"
-    yield verdict(frame)
+    wanted = frame.results[frame.base].state_hash
+    differing = ", ".join(f"{name} {frame.results[name].state_hash}" for name in frame.differing())
+    yield f"THE CROWDS DIFFER: {frame.base} {wanted}, {differing}" if differing else f"one state hash: {wanted}"
 
 
 def head(base: str, other: str) -> str:
@@ -321,24 +320,14 @@ def head(base: str, other: str) -> str:
 
 def row(name: str, before: Comparison | None, now: Comparison | None, scale: float = 1.0) -> str:
     cells = [f"{found.b.value * scale:9.3f}" if found else f"{'-':>9}" for found in (before, now)]
-    return " ".join([f"{name:13}", *cells, f"  {conclusion(now)}" if before and now else ""]).rstrip()
-
-
-def conclusion(found: Comparison) -> str:
-    """The ratio to the base and what follows from it."""
-    if not found.ratio.known:
-        return f"{found.ratio.value:.3f}  too few blocks"
-    return f"{interval(found.ratio)}  {found.verdict}" if found.noise.known else interval(found.ratio)
+    end = "" if not (before and now) else (  # the ratio to the base, and what follows from it
+        f"  {now.ratio.value:.3f}  too few blocks" if not now.ratio.known else
+        f"  {interval(now.ratio)}" + f"  {now.verdict}" * now.noise.known)
+    return " ".join([f"{name:13}", *cells, end]).rstrip()
 
 
 def interval(of: Interval) -> str:
     return f"{of.value:.3f}  {of.low:.3f}-{of.high:.3f}"
-
-
-def verdict(comparison: Compared) -> str:
-    wanted = comparison.results[comparison.base].state_hash
-    differing = ", ".join(f"{name} {comparison.results[name].state_hash}" for name in comparison.differing())
-    return f"THE CROWDS DIFFER: {comparison.base} {wanted}, {differing}" if differing else f"one state hash: {wanted}"
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from platform import machine as machine_name
@@ -123,17 +124,6 @@ def _archive() -> str:
     raise ChildError("apt-get has no archive of Debian among its sources (and `apt-get update` must have run)")
 
 
-def install_wheels(requirements: Sequence[str], version: str, architecture: str, folder: Path) -> Path:
-    """Unpack wheels for a minor version of Python into a folder, and return it. Raises ChildError."""
-    shutil.rmtree(folder, ignore_errors=True)
-    other = [] if architecture == own_architecture() else [
-        f"--platform=manylinux_2_{minor}_{PROCESSORS[architecture]}" for minor in GLIBC]
-    output_of([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore",
-               f"--target={folder}", "--only-binary=:all:", "--implementation=cp", f"--python-version={version}", *other,
-               *requirements], "pip")
-    return folder
-
-
 def environment(path: Sequence[Path], variables: dict[str, str]) -> dict[str, str]:
     """All variables of a process that imports from these folders first, and whose Numba has no settings but these."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "PYTHON"))}
@@ -204,7 +194,8 @@ def _main(argv: Sequence[str] | None) -> int:
     chosen = [known[name] for name in (["here"] if args.pin else args.only or known)]
     pinned: Hashes = {} if args.pin else json.loads(PINNED.read_text("utf-8"))
     results = {}
-    print(head())
+    names = "".join(f"{name:{width}}" for name, width in COLUMNS.items())
+    print(f"{'platform':12}{names}{'seconds':>7}  configurations")
     for platform in chosen:
         results[platform.name] = found = run(platform, args.configs or CONFIGS)
         print(row(platform.name, found, pinned), flush=True)
@@ -236,13 +227,14 @@ def prepared(platform: Platform, folder: Path) -> tuple[list[str], list[Path]]:
         raise ChildError(f"this processor has no {platform.needs}")
     if not platform.versions:
         return [sys.executable], [ROOT]
-    if platform.architecture == own_architecture():
-        command = python_of(platform.python, folder)
-    else:
-        command = debian_python(platform.python, platform.architecture, folder)
+    is_own, wheels = platform.architecture == own_architecture(), folder / "wheels"
+    command = python_of(platform.python, folder) if is_own else debian_python(platform.python, platform.architecture, folder)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    wanted = requirements(declared, platform.versions)
-    wheels = install_wheels(wanted, platform.python, platform.architecture, folder / "wheels")
+    shutil.rmtree(wheels, ignore_errors=True)
+    other = [] if is_own else [f"--platform=manylinux_2_{minor}_{PROCESSORS[platform.architecture]}" for minor in GLIBC]
+    output_of([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore",
+               f"--target={wheels}", "--only-binary=:all:", "--implementation=cp", f"--python-version={platform.python}",
+               *other, *requirements(declared, platform.versions)], "pip")
     return [*command, "-S"], [wheels, ROOT]  # without the packages that are installed there
 
 
@@ -276,21 +268,13 @@ def stepped(command: Sequence[str], variables: dict[str, str], folder: Path) -> 
             found.failure = f"{last_line(errors.read_text('utf-8', 'replace'))} (exit code {code})"
     except subprocess.TimeoutExpired:
         found.failure = f"it took more than {LIMIT_S} s"
-    for line in printed.read_text("utf-8").splitlines():
-        read(line, found)
+    with suppress(ValueError):  # an unfinished line, the last one, counts as none
+        for told in map(json.loads, printed.read_text("utf-8").splitlines()):
+            if "config" in told:
+                found.hashes[told["config"]] = told["hashes"]
+            else:
+                found.about |= told
     return found
-
-
-def read(line: str, found: Found) -> None:
-    """Add a line of the child: what computes, or the hashes of a configuration. An unfinished line counts as none."""
-    try:
-        told = json.loads(line)
-    except ValueError:
-        return
-    if "config" in told:
-        found.hashes[told["config"]] = told["hashes"]
-    else:
-        found.about |= told
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
@@ -317,11 +301,6 @@ def verdict(found: Found, pinned: Hashes) -> str:
 
 
 COLUMNS = {"machine": 9, "processor": 16, "registers": 10, "python": 9, "numba": 9, "numpy": 9}
-
-
-def head() -> str:
-    names = "".join(f"{name:{width}}" for name, width in COLUMNS.items())
-    return f"{'platform':12}{names}{'seconds':>7}  configurations"
 
 
 def row(name: str, found: Found, pinned: Hashes) -> str:

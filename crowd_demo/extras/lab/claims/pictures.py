@@ -111,26 +111,24 @@ def inserted(agents: int) -> Arm:
         "passed": float(passed[0]) / len(crowd.slots) / (FRAMES - 1)})
 
 
-def depth_cases(scale: LabScale) -> Sequence[Case]:
-    return [*(TimedCase(f"{size:,} people at zoom {zoom:g}", size,
-                        crowds("20k", size, DEPTH_ARMS, picture=True, camera__zoom=zoom), steps=5, same=("full", "bands"),
-                        seconds=2 + size * 5e-5)
-              for size in scale.sizes(20_000, 100_000) for zoom in (0.2, 0.5)),
-            *(TimedCase(f"{size:,} people in view, sorted by one core", size, {
-                FULL_SORT: partial(full_sort, size),
-                **{f"bands of {height}": partial(banded, size, height) for height in HEIGHTS},
-                "from the last order": partial(inserted, size)}, steps=4, workers=1, seconds=2 + size * 2e-5,
-                bytes_each=FRAME_BYTES // len(HEIGHTS))
-              for size in scale.sizes(2_000, 20_000, 100_000, 250_000))]
-
-
 DEPTH = Claim(
     "depth", "Are bands of Y enough for the order of drawing?",
     "bands of 32 pixels, sorted inside, give the order of a full sort for less", NOTES,
     "pictures with bands are those with a full sort, byte for byte, and the stage depth is faster; so is the sort alone,"
     " in the same order. Beside it stand other heights of bands, and an insertion into the last frame's order: which share"
     " of people change their place from frame to frame, by how many places all do, and how many others one passes",
-    depth_cases, lambda found: (  # pictures by the stage; the sorts alone by the whole call
+    lambda scale: [
+        *(TimedCase(f"{size:,} people at zoom {zoom:g}", size,
+                    crowds("20k", size, DEPTH_ARMS, picture=True, camera__zoom=zoom), steps=5, same=("full", "bands"),
+                    seconds=2 + size * 5e-5)
+          for size in scale.sizes(20_000, 100_000) for zoom in (0.2, 0.5)),
+        *(TimedCase(f"{size:,} people in view, sorted by one core", size, {
+            FULL_SORT: partial(full_sort, size),
+            **{f"bands of {height}": partial(banded, size, height) for height in HEIGHTS},
+            "from the last order": partial(inserted, size)}, steps=4, workers=1, seconds=2 + size * 2e-5,
+            bytes_each=FRAME_BYTES // len(HEIGHTS))
+          for size in scale.sizes(2_000, 20_000, 100_000, 250_000))],
+    lambda found: (  # pictures by the stage; the sorts alone by the whole call
         faster(found, "bands", "full", stage="depth") if "bands" in found.blocks_ms else faster(found, CLAIMED, FULL_SORT)),
     by_size=False)
 

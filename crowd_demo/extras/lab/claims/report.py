@@ -47,12 +47,19 @@ def write(run: LabRun, folder: Path) -> list[Path]:
     """Write the report; return the files. Raises OSError."""
     files = {folder / "report.md": markdown(run).encode()}
     if find_spec("matplotlib"):
-        plots = {each.claim.name: plot(each) for each in run.found if is_timed(each)}
-        pictures = {name: svg_of(figure) for name, figure in plots.items()}
+        from matplotlib import rc_context
+
+        pictures = dict[str, str]()
         (folder / PLOTS).mkdir(parents=True, exist_ok=True)
-        for name, figure in plots.items():
+        for each in filter(is_timed, run.found):
+            figure, svg, png, name = plot(each), io.StringIO(), io.BytesIO(), each.claim.name
+            with rc_context({"svg.hashsalt": "lab"}):  # the same text for the same numbers
+                figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+            figure.savefig(png, format="png", metadata={"Software": None})
+            text = re.sub("<metadata>.*?</metadata>", "", svg.getvalue(), flags=re.DOTALL)
+            pictures[name] = text[text.index("<svg"):]  # without the head of XML, so that it can stand in a page
             files |= {folder / PLOTS / f"{name}.svg": pictures[name].encode(),
-                      folder / PLOTS / f"{name}.png": png_of(figure)}
+                      folder / PLOTS / f"{name}.png": png.getvalue()}
         files[folder / "report.html"] = page(run, pictures).encode()
     for path, content in files.items():
         write_file(path, content)
@@ -197,23 +204,6 @@ def plot(each: ClaimFindings) -> Figure:
             axes.spines[["top", "right"]].set_visible(False)
     rows[-1][0].set_xlabel("turn")
     return figure
-
-
-def svg_of(figure: Figure) -> str:
-    """Without the head of XML, so that it can stand in a page; the same text for the same numbers."""
-    from matplotlib import rc_context
-
-    file = io.StringIO()
-    with rc_context({"svg.hashsalt": "lab"}):
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
-    return text[text.index("<svg"):]
-
-
-def png_of(figure: Figure) -> bytes:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": None})
-    return file.getvalue()
 
 
 def conclude(run: LabRun, folder: Path) -> int:

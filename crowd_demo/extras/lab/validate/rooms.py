@@ -66,10 +66,6 @@ def room_with_opening(people: int, side: float, width: float, seconds: float, *,
 ROOM, LENGTH = 10.0, 5.0  # sides of both rooms, and what lies between them
 
 
-def bottleneck(width: float, short: bool) -> WalkScene:
-    return room_with_opening(50 if short else 150, ROOM, width, 240, length=LENGTH, behind=ROOM, free=1)
-
-
 def flow_through(run: WalkedScene, measures: Measures) -> float:
     return flow(middle(times_through(run, measures)))
 
@@ -102,17 +98,14 @@ BOTTLENECK = ValidationExperiment(
           " middle 60%, in the middle of the corridor.",
     source="RiMEA, test 12. People per metre and second: 1.22 (Weidmann 1993), 1.3 (SFPE handbook), 1.6 to 1.8"
            " (Kretz 2006a), 1.9 and linear in the width (Seyfried 2009), up to 2.8 above 2 m (Liao 2014)",
-    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck,
+    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), read=read_bottleneck,
+    scene=lambda width, short: room_with_opening(50 if short else 150, ROOM, width, 240, length=LENGTH, behind=ROOM, free=1),
     axes=FLOW_AXES, plot=plot_of_flow(lambda width: 1.9 * width, "-", "Seyfried 2009"), measure=flow_through)
 
 
 # --- how long a room takes to empty, against the width of its door ---------------------------------------------------
 
 FIRST_S, LAST_S = 1.0, 6.0  # until the first is at the door, and what the farthest may take longer
-
-
-def evacuation(width: float, short: bool) -> WalkScene:
-    return room_with_opening(40 if short else 100, 8.0, width, 240)
 
 
 def seconds_to_empty(run: WalkedScene, measures: Measures) -> float:
@@ -137,7 +130,8 @@ EVACUATION = ValidationExperiment(
     about="100 people leave a room of 8 m x 8 m through a door 1 m to 3 m wide.",
     source="the flow of a bottleneck, after 1 s to start or 6 s for the longest way. It is proportional to the"
            " width (Seyfried 2009)",
-    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation,
+    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0),
+    scene=lambda width, short: room_with_opening(40 if short else 100, 8.0, width, 240),
     read=lambda runs, measures: (
         Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures),
                 *expected_seconds(width, run.scene.people), "s", True) for width, run in runs.items()),
@@ -150,10 +144,6 @@ EVACUATION = ValidationExperiment(
 WIDTH = 1.0
 DEPTH = 0.3  # metres from breast to back, about: nobody can be nearer to somebody else
 LASTING = 5.0  # seconds without anybody through the door
-
-
-def door(width: float, short: bool) -> WalkScene:
-    return room_with_opening(60 if short else 200, 12.0, width, 300)
 
 
 def read_door(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -182,7 +172,8 @@ DOOR = ValidationExperiment(
     about="200 people leave a room of 12 m x 12 m through a door 1 m wide. An arch lasts when no person gets"
           " through for 5 s.",
     source="flow as for the bottleneck. Arches form and break (Helbing 2000, Garcimartín 2016)",
-    numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door,
+    numbers=(WIDTH,), short_numbers=(WIDTH,), read=read_door,
+    scene=lambda width, short: room_with_opening(60 if short else 200, 12.0, width, 300),
     axes={"xlabel": "time, s", "ylabel": "people through the door"}, plot=plot_door)
 
 

@@ -99,11 +99,6 @@ LANE = Rectangle(0, 0, 24, 0.8)  # one tile wide: too narrow for two bodies of 0
 FREE_SPEED, STANDING, TIME_GAP = 1.24, 0.36, 1.06  # m/s; metres; s
 
 
-def single_file(density: float, short: bool) -> WalkScene:
-    return ring(LANE, (WalkGroup(round(density * LANE.width), LANE, 0, FREE_SPEED),), 20 if short else 40)._replace(
-        tile=LANE.height)
-
-
 def expected_speed(density: ArrayLike) -> Doubles:
     """Return the speed of people in single file, m/s, from people/m: each needs 0.36 m, and 1.06 s of the way ahead."""
     return np.clip((1 / np.asarray(density) - STANDING) / TIME_GAP, 0.0, FREE_SPEED)
@@ -129,7 +124,9 @@ SINGLE_FILE = ValidationExperiment(
           " last 10 of 40 s.",
     source="RiMEA, test 16: a person at speed v needs 0.36 m + 1.06 s * v (Seyfried 2005), which gives the speeds"
            " within 0.25 m/s. Overtaking is impossible",
-    numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
+    numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), read=read_single_file,
+    scene=lambda density, short: ring(LANE, (WalkGroup(round(density * LANE.width), LANE, 0, FREE_SPEED),),
+                                      20 if short else 40)._replace(tile=LANE.height),
     axes={**SPEED_AXES, "xlabel": "people per m"}, measure=mean_speed,
     plot=plot_of(expected_speed, "Seyfried 2005", np.linspace(0.3, 2.4), SCATTER))
 
