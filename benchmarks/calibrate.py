@@ -20,8 +20,8 @@ import numpy as np
 from crowd_demo.config.loader import load_config
 from crowd_demo.extras.lab.motion import motion_of, watch
 from crowd_demo.extras.lab.validate import EXPERIMENTS
-from crowd_demo.extras.lab.validate.validation_experiment import OWN, Reading, WalkedScene
-from crowd_demo.extras.lab.validate.walkers import CrowdWalk
+from crowd_demo.extras.lab.validate.scenes import OWN, CrowdWalk
+from crowd_demo.extras.lab.validate.validation import Reading, WalkedScene
 from crowd_demo.measure.experiment import result_of
 from crowd_demo.sim.simulation import Simulation
 

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,16 +66,6 @@ class Visit:
         self.until(lambda: not self.program.techniques.switcher.pending)
         self.wait(seconds)
 
-    def play(self, each: str | float) -> None:
-        """Let seconds pass, switch a technique, or perform an action to the end of what it begins."""
-        if isinstance(each, float):
-            self.wait(each)
-        elif each in BY_PATH:
-            self.switch(each)
-        else:
-            self.do(each)
-            self.until(lambda: not self.program.experiments.dialog)
-
     def save(self, name: str) -> None:
         """Save the picture; some frames pass before, for the HUD is not drawn in each."""
         self.wait(0.6)
@@ -91,7 +80,7 @@ class Seen(NamedTuple):
     overrides: tuple[str, ...] = ()
     center: tuple[float, float] = (1960.0, 1880.0)
     zoom: float | None = 0.7
-    script: tuple[str | float, ...] = ()  # what `Visit.play` does
+    script: tuple[str | float, ...] = ()  # seconds pass, a technique is switched, or an action performed to its end
 
     @contextmanager
     def visit(self, size: tuple[int, int] = WINDOW, *overrides: str) -> Iterator[Visit]:
@@ -101,7 +90,13 @@ class Seen(NamedTuple):
         if self.zoom:
             it.program.camera.look_at(*self.center, self.zoom)
         for each in self.script:
-            it.play(each)
+            if isinstance(each, float):
+                it.wait(each)
+            elif each in BY_PATH:
+                it.switch(each)
+            else:
+                it.do(each)
+                it.until(lambda: not it.program.experiments.dialog)
         yield it
         close_window()
 
@@ -116,11 +111,6 @@ STILLS = {
     "menu-720": Seen("20k", ("window.theme=light",), zoom=None, script=("menu",)),
     "evacuation-720": Seen("evacuation", zoom=None, script=("faster", "faster", 9.0)),  # twenty seconds after the alarm
 }
-
-
-def still(name: str) -> None:
-    with STILLS[name].visit() as it:
-        it.save(name)
 
 
 def tour() -> None:
@@ -253,19 +243,22 @@ def film() -> None:
         print(f"{path.name}: {len(pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
 
 
-PICTURES: dict[str, Callable[[], None]] = {
-    **{name: partial(still, name) for name in STILLS},
-    **{function.__name__.replace("_", "-"): function for function in (
-        tour, tools, overlays, colours, inspector, side_by_side, film)}}
+PICTURES: dict[str, Callable[[], None]] = {function.__name__.replace("_", "-"): function for function in (
+    tour, tools, overlays, colours, inspector, side_by_side, film)}
 
 
 def main(names: Sequence[str]) -> int:
-    if unknown := [name for name in names if name not in PICTURES]:
-        print(f"gallery: no picture {unknown[0]!r}; there are {', '.join(PICTURES)}", file=sys.stderr)
+    every = [*STILLS, *PICTURES]
+    if unknown := [name for name in names if name not in every]:
+        print(f"gallery: no picture {unknown[0]!r}; there are {', '.join(every)}", file=sys.stderr)
         return 2
     FOLDER.mkdir(exist_ok=True)
-    for name in names or PICTURES:
-        PICTURES[name]()
+    for name in names or every:
+        if name in PICTURES:
+            PICTURES[name]()
+        else:
+            with STILLS[name].visit() as it:
+                it.save(name)
     return 0
 
 

@@ -22,7 +22,7 @@ from made_arrays import KEYFRAME, is_allowed, made_arrays
 from table import Found
 
 from crowd_demo.extras.lab.validate import EXPERIMENTS
-from crowd_demo.extras.lab.validate.validation_experiment import FITTED, HELD_OUT, Reading
+from crowd_demo.extras.lab.validate.validation import FITTED, HELD_OUT, Reading
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 

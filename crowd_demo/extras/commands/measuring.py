@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
     from crowd_demo.extras.lab.claims.claim import Claim
     from crowd_demo.extras.lab.claims.results import Results
-    from crowd_demo.extras.lab.validate.validation import Validation
-    from crowd_demo.extras.lab.validate.validation_experiment import ValidationExperiment
+    from crowd_demo.extras.lab.validate.validation import Validation, ValidationExperiment
     from crowd_demo.measure.ablation import Ablation
     from crowd_demo.measure.experiment import Compile, Experiment, InSlices
     from crowd_demo.measure.largest import Largest
@@ -477,8 +476,8 @@ def experiment_of(tell: Tell, args: argparse.Namespace, chosen: Sequence[Validat
     from crowd_demo.config.model import Config
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
+    from crowd_demo.extras.lab.validate.scenes import jupedsim_walkers, pedpy_measures
     from crowd_demo.extras.lab.validate.validation import MODELS, Validation
-    from crowd_demo.extras.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
     seeds = args.seeds or (1 if args.short else SEEDS)
     return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures(), seeds, args.processes)

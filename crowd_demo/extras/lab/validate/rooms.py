@@ -10,26 +10,28 @@ from itertools import pairwise
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.extras.lab.validate.streams import to_the_right
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    HELD_OUT,
-    NEW,
+from crowd_demo.extras.lab.validate.scenes import (
     OWN,
     TILE,
-    Axes,
     Exit,
     Measures,
-    Plot,
-    Reading,
-    ValidationExperiment,
-    WalkedScene,
-    WalkedScenes,
     WalkGroup,
     WalkScene,
     above,
     gate,
     left_of,
     right_of,
+)
+from crowd_demo.extras.lab.validate.streams import to_the_right
+from crowd_demo.extras.lab.validate.validation import (
+    HELD_OUT,
+    NEW,
+    Axes,
+    Plot,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
 )
 from crowd_demo.extras.trajectories import Rectangle, flow, middle, nearest
 from crowd_demo.sim.fundamental_diagram import Line

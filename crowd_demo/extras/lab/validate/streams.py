@@ -8,18 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    NEW,
+from crowd_demo.extras.lab.validate.scenes import (
     OWN,
-    SPEED_STEP,
-    Axes,
     Exit,
     Measures,
-    Plot,
-    Reading,
-    ValidationExperiment,
-    WalkedScene,
-    WalkedScenes,
     WalkGroup,
     WalkScene,
     above,
@@ -27,6 +19,16 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     left_of,
     right_of,
     ring,
+)
+from crowd_demo.extras.lab.validate.validation import (
+    NEW,
+    SPEED_STEP,
+    Axes,
+    Plot,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
 )
 from crowd_demo.extras.trajectories import Rectangle, lane_order
 from crowd_demo.sim.fundamental_diagram import MAX_DENSE, Line, weidmann

@@ -1,45 +1,142 @@
 """Everybody walks the scenes of all experiments; what is read from that is held against what the literature expects.
 
-This program's models walk them once for each seed, and the worst one counts; other programs have the first seed.
+An experiment has scenes, what is read from how people walked them, what the literature expects, and a picture. This
+program's models walk the scenes once for each seed, and the worst one counts; other programs have the first seed.
 The results are a table in the terminal, JSON, and docs/validation.md with its pictures.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    FITTED,
-    HELD_OUT,
-    NEW,
-    OWN,
-    Measures,
-    Reading,
-    SeededReading,
-    ValidationExperiment,
-    WalkedScene,
-    WalkedScenes,
-    WalkScene,
-    number,
-)
-from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
+from crowd_demo.extras.lab.validate.scenes import OWN, CrowdWalk, Measures, SceneWalker, WalkScene
 from crowd_demo.extras.trajectories import Trajectories
 from crowd_demo.host.files import replacing, write_file
 from crowd_demo.measure.experiment import Compile, Slice, aligned, markdown_table, result_of, with_progress
 from crowd_demo.measure.statistics import finite
+
+Axes = Any  # of matplotlib, which is optional
+FITTED, HELD_OUT, NEW = "fitted", "held out", "new, held out"  # roles: whether numbers of slow_down were fitted to it
+SPEED_STEP = 5  # frames: speeds are those of a second
+
+
+class WalkedScene(NamedTuple):
+    scene: WalkScene
+    walked: Trajectories
+
+
+WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experiment differ in: a width, a density
+Plot = Callable[[Axes, Mapping[str, WalkedScenes]], None]  # of what was walked, by the walkers' names
+
+
+class Reading(NamedTuple):
+    """A number, and between which two the literature expects it. `measured`: by a measure that PedPy has, too."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    unit: str = ""
+    measured: bool = False
+
+    @property
+    def passes(self) -> bool:
+        return self.low <= self.value <= self.high
+
+    @property
+    def expected(self) -> str:
+        if self.high == math.inf:
+            return f"at least {number(self.low)}"
+        if self.low in (0, -math.inf):
+            return f"at most {number(self.high)}"
+        return number(self.low) if self.low == self.high else f"{number(self.low)} to {number(self.high)}"
+
+
+class SeededReading(NamedTuple):
+    """The same number by seed: it passes only if that of every seed does."""
+
+    readings: tuple[Reading, ...]
+
+    @property
+    def what(self) -> str:
+        return self.readings[0].what
+
+    @property
+    def values(self) -> list[float]:
+        return [float(reading.value) for reading in self.readings]
+
+    @property
+    def ordered(self) -> list[float]:
+        return sorted(self.values, key=lambda value: (math.isnan(value), value))
+
+    @property
+    def median(self) -> float:
+        """The lower one of two."""
+        return self.ordered[(len(self.readings) - 1) // 2]
+
+    @property
+    def passes(self) -> bool:
+        return all(reading.passes for reading in self.readings)
+
+    @property
+    def verdict(self) -> str:
+        return "passed" if self.passes else "failed"
+
+    def __str__(self) -> str:
+        """The median, and the least and the most where they differ: `1.12 (1.08 to 1.15)`."""
+        least, most = number(self.ordered[0]), number(self.ordered[-1])
+        return number(self.median) + (f" ({least} to {most})" if least != most else "")
+
+
+@dataclass(frozen=True)
+class ValidationExperiment:
+    """One entry of the registry. Its scenes differ in a number, such as a density or a width."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    numbers: tuple[float, ...]
+    short_numbers: tuple[float, ...]  # of the short form, whose scenes may be smaller, too
+    scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
+    read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
+    axes: Mapping[str, object]  # of the picture: their labels and limits
+    plot: Plot = lambda axes, walkers: None  # what is expected, and more
+    measure: Callable[[WalkedScene, Measures], float] | None = None  # of each scene: a line for each walker
+    role: str = FITTED
+
+    def scenes(self, short: bool) -> dict[float, WalkScene]:
+        return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
+
+    def draw(self, axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+        """Draw the results of all walkers, over the parameter of the scenes or over time."""
+        self.plot(axes, walkers)
+        if self.measure:
+            for name, runs in walkers.items():
+                axes.plot(list(runs), [self.measure(run, OWN) for run in runs.values()], marker="o", label=name)
+        axes.set(**self.axes)
+
+
+def number(value: float) -> str:
+    """With three digits; a time that nobody has seen the end of is never."""
+    return "none" if math.isnan(value) else "never" if value == math.inf else f"{value:.3g}"
+
+
+# --- a run of all experiments --------------------------------------------------------------------------------------
 
 PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`avoidance: push`, `overlap_passes: 0`)",
                  {"avoidance": "push", "overlap_passes": 0})

@@ -17,27 +17,24 @@ from crowd_demo.cli import main
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.extras.lab.validate import EXPERIMENTS
+from crowd_demo.extras.lab.validate.scenes import CrowdWalk, JuPedSimWalk, WalkScene
 from crowd_demo.extras.lab.validate.validation import (
     ANTICIPATE,
+    FITTED,
     HEAD,
+    HELD_OUT,
     MODELS,
     PUSH,
     ROLES,
+    Reading,
+    SeededReading,
     Validation,
+    ValidationExperiment,
     as_data,
+    number,
     page,
     terminal,
 )
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    FITTED,
-    HELD_OUT,
-    Reading,
-    SeededReading,
-    ValidationExperiment,
-    WalkScene,
-    number,
-)
-from crowd_demo.extras.lab.validate.walkers import CrowdWalk, JuPedSimWalk
 from crowd_demo.extras.trajectories import Trajectories, TrajectoryRecorder
 from crowd_demo.measure.experiment import result_of
 
