@@ -299,7 +299,7 @@ def test_tbb_is_loaded_unless_another_layer_is_asked_for(
     monkeypatch.delenv("NUMBA_THREADING_LAYER", raising=False)
     if layer:
         monkeypatch.setenv("NUMBA_THREADING_LAYER", layer)
-    workers.load_tbb()
+    assert workers.load_tbb() == loaded
     assert seen == [f"lib/{workers.LIBRARIES[0]}"] * loaded
 
 
