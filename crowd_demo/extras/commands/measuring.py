@@ -406,7 +406,7 @@ def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object
 
 
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
-    from crowd_demo.extras.lab.claims import report, results
+    from crowd_demo.extras.lab.claims import results
     from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
 
     scale = QUICK if args.quick else FULL
@@ -422,7 +422,7 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
                   f" about {duration(claim.seconds(scale))}")
         return OK
-    return watched("lab", lambda tell: results.begun(claims, scale, args.out), lambda run: report.conclude(run, args.out),
+    return watched("lab", lambda tell: results.begun(claims, scale, args.out), lambda run: results.conclude(run, args.out),
                    progress_line)
 
 

@@ -2,5 +2,5 @@
 
 An experiment (an entry of `CLAIMS`) is a `Claim`: who says what, the cases in which that is tried, and what decides. A
 `LabRun` measures the cases in interleaved blocks, by `crowd_demo.measure`; `claim` makes verdicts and warnings of what
-was found; `results` keeps it as JSON, and `report` makes pages of it.
+was found; `results` keeps it as JSON, and makes the report of it.
 """
