@@ -315,7 +315,20 @@ def ptx_of(share: Callable[..., None], kinds: Sequence[types.Type], model: str =
 
     code, function = numba_private.code_of(share, kinds)  # with all that it calls
     module, entry, leaves = binding.parse_bitcode(code), ir.Module(), numba_private.leaves_of(kinds)
-    _build_entry(entry, numba_private.declared(entry, function), leaves)
+    body, record = numba_private.declared(entry, function), ir.ArrayType(llvm.I64, len(leaves) + 1)
+    # the function that each thread runs: body(worker, workers, *arguments), if there is such a worker
+    thread_of = ir.Function(entry, ir.FunctionType(ir.VoidType(), [llvm.pointer_to(record)]), ENTRY)
+    thread_of.calling_convention = "ptx_kernel"
+    b = ir.IRBuilder(thread_of.append_basic_block())
+    block, size, thread = (b.zext(b.call(llvm.function_of(b, f"llvm.nvvm.read.ptx.sreg.{name}.x", llvm.I32), []), llvm.I64)
+                           for name in ("ctaid", "ntid", "tid"))
+    worker = b.add(b.mul(block, size), thread)
+    workers = _leaf(b, thread_of.args[0], 0, llvm.I64)
+    with b.if_then(b.icmp_signed("<", worker, workers)):
+        returned = [b.bitcast(b.alloca(llvm.I64), kind) for kind in body.function_type.args[:2]]  # nothing and no error
+        arguments = [_leaf(b, thread_of.args[0], number, kind) for number, kind in enumerate(leaves, 1)]
+        b.call(body, [*returned, worker, workers, *arguments])
+    b.ret_void()
     by_value = f"({{}} byval([{len(leaves) + 1} x i64]) align {SLOT_BYTES} %"  # which llvmlite cannot say of an argument
     text = re.sub(rf'({ENTRY}"?)\((ptr|i64\*) %', lambda found: found[1] + by_value.format(found[2]), str(entry))
     module.link_in(binding.parse_assembly(text))
@@ -331,23 +344,6 @@ def ptx_of(share: Callable[..., None], kinds: Sequence[types.Type], model: str =
     passes = binding.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     return str(machine.emit_assembly(module))
-
-
-def _build_entry(module: ir.Module, body: ir.Function, leaves: Sequence[ir.Type]) -> None:
-    """Add the function that each thread runs: body(worker, workers, *arguments), if there is such a worker."""
-    record = ir.ArrayType(llvm.I64, len(leaves) + 1)
-    entry = ir.Function(module, ir.FunctionType(ir.VoidType(), [llvm.pointer_to(record)]), ENTRY)
-    entry.calling_convention = "ptx_kernel"
-    b = ir.IRBuilder(entry.append_basic_block())
-    block, size, thread = (b.zext(b.call(llvm.function_of(b, f"llvm.nvvm.read.ptx.sreg.{name}.x", llvm.I32), []), llvm.I64)
-                           for name in ("ctaid", "ntid", "tid"))
-    worker = b.add(b.mul(block, size), thread)
-    workers = _leaf(b, entry.args[0], 0, llvm.I64)
-    with b.if_then(b.icmp_signed("<", worker, workers)):
-        returned = [b.bitcast(b.alloca(llvm.I64), kind) for kind in body.function_type.args[:2]]  # nothing and no error
-        arguments = [_leaf(b, entry.args[0], number, kind) for number, kind in enumerate(leaves, 1)]
-        b.call(body, [*returned, worker, workers, *arguments])
-    b.ret_void()
 
 
 def _leaf(b: ir.IRBuilder, record: ir.Value, number: int, kind: ir.Type) -> ir.Value:

@@ -34,7 +34,6 @@ from crowd_demo.sim.behaviours.destinations import (
     LAST,
     QUEUED,
     Admit,
-    DestinationAreas,
     Destinations,
     ExchangePeople,
     ExitRules,
@@ -166,14 +165,6 @@ def walls_of(crowd: GpuCrowd, world: World) -> Walls:
     return crowd.copy("walls", world.terrain.walls, world.terrain.version)
 
 
-def ground_of(crowd: GpuCrowd, world: World) -> Ground:
-    return crowd.copy("ground", world.ground)
-
-
-def destinations_of(crowd: GpuCrowd, areas: DestinationAreas) -> Destinations:
-    return crowd.copy("destinations", areas.refreshed())
-
-
 def fields_of(crowd: GpuCrowd, world: World) -> FlowField:
     """Return the flow fields on the GPU; those that were made since the last step are copied."""
     made, gpu = world.flow_fields, crowd.gpu
@@ -196,8 +187,8 @@ class GpuSight(MadeOf[CheckSight]):
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
         schedule = id_schedule(world.tick, world.options.stagger.sight)
-        return (crowd.launch(check_sight_each, agents, columns, agents, walls_of(crowd, world), ground_of(crowd, world),
-                             schedule),)
+        return (crowd.launch(check_sight_each, agents, columns, agents, walls_of(crowd, world),
+                             crowd.copy("ground", world.ground), schedule),)
 
 
 class CountOnTiles(MadeOf[LookForCrowds]):
@@ -269,7 +260,7 @@ class GpuAdmit(MadeOf[Admit]):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
-        places = destinations_of(crowd, self.stage.areas)
+        places = crowd.copy("destinations", self.stage.areas.refreshed())
         none = np.zeros((COUNTS, 3, len(self.stage.areas.columns.x)), np.int64)
         none[:, FRONT] = LAST
         counts = crowd.copy("counts", none)
@@ -306,8 +297,9 @@ class GpuExchange(MadeOf[ExchangePeople]):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
-        return (crowd.launch(exchange_people_each, agents, columns, agents, destinations_of(crowd, self.stage.areas),
-                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world)),)
+        return (crowd.launch(exchange_people_each, agents, columns, agents,
+                             crowd.copy("destinations", self.stage.areas.refreshed()), crowd.copy("ground", world.ground),
+                             walls_of(crowd, world), self.stage.rules(world)),)
 
 
 class GpuWalk(GpuMove):
@@ -320,7 +312,8 @@ class GpuWalk(GpuMove):
     def rules(self, world: World) -> WalkRules:
         crowd, prices = self.crowd, world.crowding.prices(world.tick)
         on_gpu = Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen))
-        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(crowd, self.areas), walls_of(crowd, world),
+        return WalkRules(PeopleRules(*rules_of(world)), crowd.copy("destinations", self.areas.refreshed()),
+                         walls_of(crowd, world),
                          Routes(fields_of(crowd, world), on_gpu, world.crowding.empty(world.tick)))
 
 
