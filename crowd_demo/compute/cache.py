@@ -200,7 +200,10 @@ class KernelFiles:
         unfinished = path.with_suffix(f".{uuid.uuid4().hex[:16]}.tmp")
         try:
             make_private(path.parent)
-            _remove_left(path.parent)
+            for left in path.parent.glob("*.tmp"):  # by processes that were killed, as those of a window that is closed
+                with suppress(OSError):
+                    if time.time() - left.stat().st_mtime > LEFT_S:
+                        left.unlink()
             unfinished.write_bytes(_checksum(content) + content)
             unfinished.replace(path)
         except OSError as error:
@@ -211,14 +214,6 @@ class KernelFiles:
 
     def _path(self, key: object) -> Path:
         return self.folder / f"{self._name}.{_checksum(repr((self._source, key)).encode()).hex()}.nbc"
-
-
-def _remove_left(folder: Path) -> None:
-    """Remove unfinished files of processes that were killed, as those are that compile for a window that is closed."""
-    for path in folder.glob("*.tmp"):
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > LEFT_S:
-                path.unlink()
 
 
 def _checksum(content: bytes) -> bytes:
@@ -313,8 +308,5 @@ def _hash(*parts: object) -> str:
 def kernel_sources() -> dict[Path, bytes]:
     """All files of each folder that holds compiled code: a kernel takes constants and records from the files beside it."""
     sources = {path: path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
-    folders: set[Path] = set()
-    for path, source in sources.items():
-        if path.parent not in folders and any(word in source for word in COMPILED):
-            folders.add(path.parent)
+    folders = {path.parent for path, source in sources.items() if any(word in source for word in COMPILED)}
     return {path: source for path, source in sources.items() if path.parent in folders}

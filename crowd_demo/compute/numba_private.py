@@ -292,8 +292,6 @@ class LowerEntry(NativeLowering):
 
 
 class EntryCompiler(DeviceCompiler):
-    """Numba's compiler, with that pass."""
-
     lowering = LowerEntry
 
 
@@ -443,17 +441,14 @@ class KernelCache:
             try:
                 if kept := files.load(key):
                     assert isinstance(kept, Kept)
-                    return self._loaded(kept, context)
+                    library, entry = self._form.restored(context, kept)
+                    return compile_result(
+                        typing_context=context.typing_context, target_context=context, library=library, entry_point=entry,
+                        environment=kept.environment, fndesc=kept.function, signature=kept.signature,
+                        referenced_envs=kept.inlined, type_annotation="", objectmode=False, lifted=(), reload_init=())
             except Exception as error:
                 say_once(f"a damaged file in {files.folder} is compiled again, like any other ({error})", "damaged")
         return None
-
-    def _loaded(self, kept: Kept, context: BaseContext) -> CompileResult:
-        library, entry = self._form.restored(context, kept)
-        return compile_result(
-            typing_context=context.typing_context, target_context=context, library=library, entry_point=entry,
-            environment=kept.environment, fndesc=kept.function, signature=kept.signature, referenced_envs=kept.inlined,
-            type_annotation="", objectmode=False, lifted=(), reload_init=())
 
     def save_overload(self, signature: object, compiled: CompileResult) -> None:
         """Keep a compiled function, unless it has an address of this process in its code, say of a large constant array."""

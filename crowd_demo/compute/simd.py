@@ -195,11 +195,9 @@ def floor(context, value):
 @intrinsic
 def bits(context, value, shift, mask):
     """(value >> shift) & mask of the 32 bits of an int32; both are literals."""
-    def code(c, b, s, a):
-        moved = b.lshr(a[0], number(a[0].type, s.args[1].literal_value))
-        return b.and_(moved, number(a[0].type, s.args[2].literal_value))
     if isinstance(shift, types.IntegerLiteral) and isinstance(mask, types.IntegerLiteral):
-        return value(value, shift, mask), code
+        return value(value, shift, mask), lambda c, b, s, a: b.and_(
+            b.lshr(a[0], number(a[0].type, shift.literal_value)), number(a[0].type, mask.literal_value))
     return None
 
 
@@ -258,18 +256,16 @@ def inverse_root(value: Float) -> Float:
 @intrinsic
 def scramble(context, value):
     """The integer hash `lowbias32` (hashing.py): int32 -> int32."""
-    def code(c, b, s, a):
-        return lowbias32(a[0], b.xor, lambda h, n: b.lshr(h, number(h.type, n)), lambda h, n: b.mul(h, number(h.type, n)))
-    return value(value), code
+    return value(value), lambda c, b, s, a: lowbias32(
+        a[0], b.xor, lambda h, n: b.lshr(h, number(h.type, n)), lambda h, n: b.mul(h, number(h.type, n)))
 
 
 @intrinsic
 def bits_xor(context, value, key):
     """`value ^ key` in 32 bits; the key is an int32, or sixteen."""
-    def code(c, b, s, a):
-        wide = isinstance(s.args[0], Lanes) and not isinstance(s.args[1], Lanes)
-        return b.xor(a[0], repeat(b, a[1], LANES) if wide else a[1])
-    return value(value, key if isinstance(key, Lanes) else types.int32), code
+    if isinstance(value, Lanes) and not isinstance(key, Lanes):
+        return value(value, types.int32), lambda c, b, s, a: b.xor(a[0], repeat(b, a[1], LANES))
+    return value(value, key if isinstance(key, Lanes) else types.int32), lambda c, b, s, a: b.xor(a[0], a[1])
 
 
 @formula
@@ -304,9 +300,7 @@ def width_of(context, like):
 
 @intrinsic
 def count_set(context, lanes):
-    def code(c, b, s, a):
-        return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), I64)
-    return types.int64(mask), code
+    return types.int64(mask), lambda c, b, s, a: b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), I64)
 
 
 @device
@@ -341,10 +335,8 @@ def first_at(values: Ints, value: int) -> int:
 @intrinsic
 def total(context, value):
     """The sum of all lanes, modulo 2**32."""
-    def code(c, b, s, a):
-        reduce = function_of(b, f"llvm.vector.reduce.add.v{LANES}i32", I32, i32v.llvm)
-        return b.sext(b.call(reduce, a), I64)
-    return types.int64(i32v), code
+    return types.int64(i32v), lambda c, b, s, a: b.sext(
+        b.call(function_of(b, f"llvm.vector.reduce.add.v{LANES}i32", I32, i32v.llvm), a), I64)
 
 
 @intrinsic

@@ -196,11 +196,9 @@ def load_record(context, function, rules, columns, matrix, index):
     fields = function.get_call_type(context, (rules, columns, typeof(Contiguous(0))), {}).return_type
     kind = getattr(fields, "instance_class", None)
     record = types.BaseTuple.from_types([field if many else field.scalar for field in fields], kind)
-
-    def code(c, b, s, a):
-        return c.make_tuple(b, record, [read_at(c, b, field.llvm.element, _row(c, b, matrix, a[3], row), index, a[4], many)
-                                        for row, field in enumerate(fields)])
-    return record(function, rules, columns, matrix, index), code
+    return record(function, rules, columns, matrix, index), lambda c, b, s, a: c.make_tuple(b, record, [
+        read_at(c, b, field.llvm.element, _row(c, b, matrix, a[3], row), index, a[4], many)
+        for row, field in enumerate(fields)])
 
 
 @intrinsic
@@ -225,17 +223,15 @@ def store_bytes(context, array, index, value, count):
 @intrinsic
 def take_block(context, counter, size):
     """Atomically add `size` to counter[0] and return what it was: workers share a queue of work without a lock."""
-    def code(c, b, s, a):
-        return b.atomic_rmw("add", llvm.data_of(c, b, s.args[0], a[0]), a[1], "monotonic")
-    return types.int64(counter, types.int64), code
+    return types.int64(counter, types.int64), lambda c, b, s, a: b.atomic_rmw(
+        "add", llvm.data_of(c, b, s.args[0], a[0]), a[1], "monotonic")
 
 
 @intrinsic
 def add_at(context, array, index, value):
     """Atomically add a whole number to array[index] and return what it was."""
-    def code(c, b, s, a):
-        return b.atomic_rmw("add", element_at(c, b, s, a), c.cast(b, a[2], s.args[2], array.dtype), "monotonic")
-    return array.dtype(array, types.intp, value), code
+    return array.dtype(array, types.intp, value), lambda c, b, s, a: b.atomic_rmw(
+        "add", element_at(c, b, s, a), c.cast(b, a[2], s.args[2], array.dtype), "monotonic")
 
 
 @intrinsic

@@ -138,7 +138,6 @@ def sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank
 
 @device
 def sort_bucket(order: Ints, first: int, last: int, rank: Ints) -> None:
-    """Sort order[first:last] by rank."""
     gap = 1
     while 3 * gap < last - first:
         gap = 3 * gap + 1

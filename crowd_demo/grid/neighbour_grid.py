@@ -11,7 +11,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, DTypeLike
 
-from crowd_demo.compute.arrays import Array, Ints, Longs, Reals, Values, with_room
+from crowd_demo.compute.arrays import Array, Ints, Longs, Reals, with_room
 from crowd_demo.compute.jit import max_threads, threading_layer
 from crowd_demo.grid.cells import MAX_CELLS, CellIndex, find_cells
 from crowd_demo.grid.kernels import (
@@ -118,8 +118,11 @@ class Grid:
             x, y = _column("x", x), _column("y", y)
             if x.dtype != y.dtype or len(x) != len(y):
                 raise ValueError(f"y: must be {x.dtype}[{len(x)}] like x, not {y.dtype}[{len(y)}]")
-            if self.skin and (len(x), x.dtype.type) == (self.count, self.kind) and self._follow(x, y):
-                return False
+            if self.skin and (len(x), x.dtype.type) == (self.count, self.kind):  # take new positions in the old order
+                places = *self._wrapped(x, y), *(self._room(("sorted", axis)) for axis in AXES)
+                self._share(follow_points, self._points, places, self.count, self.kind(self.skin / 2) ** 2, self._queue)
+                if not self._queue[1]:  # none is more than half the skin from where it was sorted
+                    return False
             self._fit(len(x), x.dtype.type)
             given, inside = (x, y), self._wrapped(x, y)
             space = self._index.space
@@ -151,9 +154,21 @@ class Grid:
             kind = np.dtype(dtype or self.kind)
             _require(kind in (np.float32, np.float64, np.int32), "dtype", "float32, float64 or int32", kind)
             taken = tuple(self._taken(number, column) for number, column in enumerate(columns))
-            kernel, values = self._form(rule, taken, kind)
+            added = rule_of(rule)
+            form = type(added), self.kind, type(self._points.sides), kind, *(each.dtype for each in taken)
+            if form not in _forms:
+                for kernel in (add_up_lanes, add_up_one_by_one):
+                    try:
+                        kernel(1, self._points, added, taken, 0, self._queue, np.empty((1, 0), kind))
+                        _forms[form] = kernel, int(self._queue[1])
+                        break
+                    except NumbaError as error:
+                        reason = error
+                else:
+                    raise ValueError(f"rule: Numba cannot compile {type(added).__name__}: {reason}") from reason
+            add_up, values = _forms[form]
             sums = np.empty((max(values, 1), self.count), kind)
-            self._share(kernel, self._points, rule_of(rule), taken, self.count, self._queue, sums)
+            self._share(add_up, self._points, added, taken, self.count, self._queue, sums)
             return sums if values else sums[0]
 
     def pairs(self) -> tuple[Ints, Ints]:
@@ -250,22 +265,6 @@ class Grid:
         self._queue[:] = 0
         kernel(self._index.workers, *args)
 
-    def _form(self, function: Function, columns: Values, dtype: np.dtype[np.generic]) -> tuple[Function, int]:
-        """Return the kernel of a rule, in lanes if it can be compiled for them, and how many values it returns."""
-        rule = rule_of(function)
-        key = type(rule), self.kind, type(self._points.sides), dtype, *(each.dtype for each in columns)
-        if key not in _forms:
-            for kernel in (add_up_lanes, add_up_one_by_one):
-                try:
-                    kernel(1, self._points, rule, columns, 0, self._queue, np.empty((1, 0), dtype))
-                    _forms[key] = kernel, int(self._queue[1])
-                    break
-                except NumbaError as error:
-                    reason = error
-            else:
-                raise ValueError(f"rule: Numba cannot compile {type(rule).__name__}: {reason}") from reason
-        return _forms[key]
-
     def _listed(self, which: int) -> tuple[Longs, Ints, Ints]:
         """Return lists of the points themselves. With a skin they are kept until the points are sorted again."""
         with self._lock:
@@ -289,13 +288,6 @@ class Grid:
         if len(index):
             self._share(list_neighbours, points, x, y, slots, which, self._queue, start, index, owner)
         return start, index, owner
-
-    def _follow(self, x: Reals, y: Reals) -> bool:
-        """Take new positions in the old order. Return whether none is more than half the skin from where it was sorted."""
-        places = *self._wrapped(x, y), *(self._room(("sorted", axis)) for axis in AXES)
-        farthest_sq = self.kind(self.skin / 2) ** 2
-        self._share(follow_points, self._points, places, self.count, farthest_sq, self._queue)
-        return not self._queue[1]
 
 
 def _require(fits: object, name: str, what: str, value: object) -> None:

@@ -110,13 +110,10 @@ def read_columns(context, columns, index):
     read = [kind if not isinstance(kind, types.Array) else lanes_of(kind.dtype) if many else kind.dtype
             for kind in columns]
     record = types.Tuple(read)
-
-    def code(c, b, s, a):
-        values = unpack_tuple(b, a[0], len(columns))
-        return c.make_tuple(b, record, [
-            read_at(c, b, c.get_data_type(kind.dtype), llvm.data_of(c, b, kind, value), index, a[1], many)
-            if isinstance(kind, types.Array) else value for kind, value in zip(columns, values, strict=True)])
-    return record(columns, index), code
+    return record(columns, index), lambda c, b, s, a: c.make_tuple(b, record, [
+        read_at(c, b, c.get_data_type(kind.dtype), llvm.data_of(c, b, kind, value), index, a[1], many)
+        if isinstance(kind, types.Array) else value
+        for kind, value in zip(columns, unpack_tuple(b, a[0], len(columns)), strict=True)])
 
 
 def values_of(returned: types.Type) -> list[types.Type]:

@@ -90,13 +90,6 @@ def cull_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np
 
 
 @device
-def _take(first: int, last: int, cells: Cells, at: int, found: FoundSlots) -> int:
-    for k in range(last - first):
-        found.region[np.uintp(at + k)] = cells.order[np.uintp(first + k)]
-    return at + last - first
-
-
-@device
 def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32, bounds: Bounds, at: int,
           found: FoundSlots) -> int:
     for k in range(first, last):
@@ -126,7 +119,9 @@ def cull_cells(worker: int, workers: int, cells: Cells, in_view: CellsInView, ag
             left = cells.start[base + inner.column0] if has_inner else last
             right = cells.start[base + inner.column1] if has_inner else last
             at = _test(first, left, cells, agents, ahead, bounds, at, found)
-            at = _take(left, right, cells, at, found)
+            for k in range(right - left):
+                found.region[np.uintp(at + k)] = cells.order[np.uintp(left + k)]
+            at += right - left
             at = _test(right, last, cells, agents, ahead, bounds, at, found)
             tested += left - first + last - right
         before += last - first

@@ -129,18 +129,6 @@ def _insert(first: int, last: int, pile: Pile) -> None:
 
 
 @device
-def _merge(first: int, middle: int, last: int, pile: Pile, other: Pile) -> None:
-    """Merge the sorted [first, middle) and [middle, last) of `pile` into `other`."""
-    left, right = first, middle
-    for to in range(first, last):
-        from_left = right >= last or (left < middle and pile.keys[left] < pile.keys[right])
-        source = left if from_left else right
-        other.keys[to], other.slots[to] = pile.keys[source], pile.slots[source]
-        left += from_left
-        right += not from_left
-
-
-@device
 def _sort(first: int, last: int, pile: Pile, other: Pile) -> None:
     """Sort [first, last) of `pile`; `other` is scratch of the same size."""
     for run in range(first, last, RUN):
@@ -148,7 +136,14 @@ def _sort(first: int, last: int, pile: Pile, other: Pile) -> None:
     width = RUN
     while width < last - first:
         for at in range(first, last, 2 * width):
-            _merge(at, min(at + width, last), min(at + 2 * width, last), pile, other)
+            middle, end = min(at + width, last), min(at + 2 * width, last)
+            left, right = at, middle  # of two sorted runs, which are merged
+            for to in range(at, end):
+                from_left = right >= end or (left < middle and pile.keys[left] < pile.keys[right])
+                source = left if from_left else right
+                other.keys[to], other.slots[to] = pile.keys[source], pile.slots[source]
+                left += from_left
+                right += not from_left
         for k in range(first, last):
             pile.keys[k], pile.slots[k] = other.keys[k], other.slots[k]
         width *= 2

@@ -20,7 +20,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask, Register, Words, with_room
 from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import Launch, device, kernel, launch
+from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, are_contiguous, floor, lane_numbers, remainder32, scramble, share_of_registers
 from crowd_demo.compute.simd_memory import Contiguous, gather, load, store_bytes
 from crowd_demo.config.optimizations import Optimizations
@@ -141,11 +141,6 @@ def number_agents(worker: int, workers: int, slots: Ints, mode: Mode, number: By
             store_bytes(number, at, number_of(mode, Contiguous(np.intp(slots[at])), register), listed - at)
         else:
             store_bytes(number, at, number_of(mode, register, register), listed - at)
-
-
-def numbering(workers: int, slots: Ints, mode: Mode, number: Bytes) -> Launch:
-    """The kernel after which `number[k]` is the number of the agent in `slots[k]`."""
-    return launch(number_agents, workers, slots, mode, number)
 
 
 class Shades(NamedTuple):

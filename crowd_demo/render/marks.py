@@ -51,19 +51,6 @@ def _blend(frame: Frame, left: int, top: int, right: int, bottom: int, ink: Int)
 
 
 @device
-def _fill(frame: Frame, first: int, last: int, areas: FilledAreas, view: Rect, zoom: float) -> None:
-    """Fill what lies in the rows [first, last)."""
-    wide = frame.shape[1]
-    for k in range(areas.ink.shape[0]):
-        top, bottom = (areas.edges[1, k] - view.top) * zoom, (areas.edges[3, k] - view.top) * zoom
-        if top < last and bottom >= first:
-            left, right = (areas.edges[0, k] - view.left) * zoom, (areas.edges[2, k] - view.left) * zoom
-            if left < wide and right >= 0.0:
-                _blend(frame, math.floor(max(left, 0.0)), math.floor(max(top, first)), math.floor(min(right, wide)),
-                       math.floor(min(bottom, last)), areas.ink[k])
-
-
-@device
 def _inside(x0: float, y0: float, x1: float, y1: float, width: float, height: float, room: float) -> bool:
     """Return whether both ends are on the screen, or at most this many pixels outside."""
     return (min(x0, x1) >= -room and max(x0, x1) <= width + room and min(y0, y1) >= -room and max(y0, y1) <= height + room)
@@ -94,36 +81,21 @@ def _clipped(x0: float, y0: float, x1: float, y1: float, width: float, height: f
 
 
 @device
-def _steps(start: int, step: int, length: int, low: int, high: int) -> tuple[int, int]:
-    """The first step at which `start + (k * step >> 16)` may lie in [low, high), and the one after the last."""
-    if step == 0:
-        return 0, length + 1
-    begin, end = ((low - 1 - start) << 16) // step, ((high + 1 - start) << 16) // step
-    return max(min(begin, end), 0), min(max(begin, end) + 2, length + 1)
-
-
-@device
-def _draw_straight(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: Int, ink: Int, width: Int) -> None:
-    """Draw what lies in the slice of a line along a row or a column of pixels: a rectangle, sixteen pixels at a time."""
-    before, after = width // 2, width - width // 2 - 1  # pixels on both sides
-    flat = y0 == y1
-    left, right = min(x0, x1) - (0 if flat else before), max(x0, x1) + (0 if flat else after)
-    upper, lower = min(y0, y1) - (before if flat else 0), max(y0, y1) + (after if flat else 0)
-    _blend(frame, max(left, 0), max(upper, top), min(right + 1, frame.shape[1]), min(lower + 1, bottom), ink)
-
-
-@device
 def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: Int, ink: Int, width: Int, dash: Int) -> None:
     """Draw those pixels of a line that lie in the slice, in fixed point of 1/65536 pixel; it grows across its direction."""
-    if dash == 0 and (x0 == x1 or y0 == y1):
-        _draw_straight(frame, top, bottom, x0, y0, x1, y1, ink, width)
+    if dash == 0 and (x0 == x1 or y0 == y1):  # along a column or a row: a rectangle, sixteen pixels at a time
+        before, after = width // 2, width - width // 2 - 1  # pixels on both sides
+        left, right = min(x0, x1) - (0 if y0 == y1 else before), max(x0, x1) + (0 if y0 == y1 else after)
+        upper, lower = min(y0, y1) - (before if y0 == y1 else 0), max(y0, y1) + (after if y0 == y1 else 0)
+        _blend(frame, max(left, 0), max(upper, top), min(right + 1, frame.shape[1]), min(lower + 1, bottom), ink)
         return
     length = max(abs(x1 - x0), abs(y1 - y0))
     flat = abs(x1 - x0) >= abs(y1 - y0)
     step_x, step_y = ((x1 - x0) << 16) // max(length, 1), ((y1 - y0) << 16) // max(length, 1)
     first, last = 0, length + 1
-    if min(y0, y1) < top + width or max(y0, y1) >= bottom - width:
-        first, last = _steps(y0, step_y, length, top - width, bottom + width)
+    if step_y != 0 and (min(y0, y1) < top + width or max(y0, y1) >= bottom - width):  # only steps that may lie in the slice
+        begin, end = ((top - width - 1 - y0) << 16) // step_y, ((bottom + width + 1 - y0) << 16) // step_y
+        first, last = max(min(begin, end), 0), min(max(begin, end) + 2, length + 1)
     for step in range(first, last):
         if dash > 0 and step // dash & 1:
             continue
@@ -134,29 +106,29 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
                 frame[np.uintp(y), np.uintp(x)] = over_pixel(frame[np.uintp(y), np.uintp(x)], ink)
 
 
-@device
-def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, view: Rect, zoom: float) -> None:
-    high, wide = float(frame.shape[0]), float(frame.shape[1])
-    for k in range(strokes.ink.shape[0]):
-        y0, y1 = (strokes.ends[1, k] - view.top) * zoom, (strokes.ends[3, k] - view.top) * zoom
-        width = np.int64(strokes.width[k])
-        if min(y0, y1) - width < bottom and max(y0, y1) + width >= top:
-            x0, x1 = (strokes.ends[0, k] - view.left) * zoom, (strokes.ends[2, k] - view.left) * zoom
-            if not _inside(x0, y0, x1, y1, wide, high, EDGE_PX):
-                x0, y0, x1, y1 = _clipped(x0, y0, x1, y1, wide, high)
-            if _inside(x0, y0, x1, y1, wide, high, FAR_PX):
-                _draw(frame, top, bottom, math.floor(x0), math.floor(y0), math.floor(x1), math.floor(y1),
-                      strokes.ink[k], width, np.int64(strokes.dash[k]))
-
-
 @kernel
 def draw_marks(worker: int, workers: int, areas: FilledAreas, strokes: Strokes, view: Rect, zoom: float, frame: Frame) -> None:
     """Draw the areas and, over them, the lines, on every `workers`-th slice; `view` is on the screen, `zoom` pixels a unit."""
-    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
+    high, wide, slices = float(frame.shape[0]), float(frame.shape[1]), SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
-        top, bottom = height * part // slices, height * (part + 1) // slices
-        _fill(frame, top, bottom, areas, view, zoom)
-        _stroke(frame, top, bottom, strokes, view, zoom)
+        first, last = frame.shape[0] * part // slices, frame.shape[0] * (part + 1) // slices
+        for k in range(areas.ink.shape[0]):
+            top, bottom = (areas.edges[1, k] - view.top) * zoom, (areas.edges[3, k] - view.top) * zoom
+            if top < last and bottom >= first:
+                left, right = (areas.edges[0, k] - view.left) * zoom, (areas.edges[2, k] - view.left) * zoom
+                if left < wide and right >= 0.0:
+                    _blend(frame, math.floor(max(left, 0.0)), math.floor(max(top, first)), math.floor(min(right, wide)),
+                           math.floor(min(bottom, last)), areas.ink[k])
+        for k in range(strokes.ink.shape[0]):
+            y0, y1 = (strokes.ends[1, k] - view.top) * zoom, (strokes.ends[3, k] - view.top) * zoom
+            width = np.int64(strokes.width[k])
+            if min(y0, y1) - width < last and max(y0, y1) + width >= first:
+                x0, x1 = (strokes.ends[0, k] - view.left) * zoom, (strokes.ends[2, k] - view.left) * zoom
+                if not _inside(x0, y0, x1, y1, wide, high, EDGE_PX):
+                    x0, y0, x1, y1 = _clipped(x0, y0, x1, y1, wide, high)
+                if _inside(x0, y0, x1, y1, wide, high, FAR_PX):
+                    _draw(frame, first, last, math.floor(x0), math.floor(y0), math.floor(x1), math.floor(y1),
+                          strokes.ink[k], width, np.int64(strokes.dash[k]))
 
 
 # --- links --------------------------------------------------------------------------------------------------------------

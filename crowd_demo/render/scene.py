@@ -224,7 +224,7 @@ class Scene:
             slots = self._cull.run(self._cull_launches(now), self.sim.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots, bands = self._ordered(now, slots)
-        self.used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
+        self._used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), **self._cull.counters)
         self._draw_ground(target, now)
         if self.sim.links.active:
@@ -355,5 +355,4 @@ class Scene:
         return Shades(self._number[:len(slots)], palette_of(tuple(self._mode.colours(self.sim))))
 
     def _line_launches(self, now: FrameInput, frame: Frame) -> tuple[Launch, ...]:
-        """A kernel with either blitter: those differ in how figures and ground are drawn."""
         return self._lines.launches(now.workers, self.sim.links.pairs, now.agents, now.ahead, now.view, frame)

@@ -10,13 +10,12 @@ pixels. While view and map stay the same these are kept: no technique is about t
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Marks, Words
+from crowd_demo.compute.arrays import Bytes, Doubles, Int, Ints, Marks, Mask, Words
 from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.camera import Camera, Rect
@@ -44,9 +43,11 @@ class Paving(NamedTuple):
     tile: float  # side of a tile, world units
 
 
-@device
-def _meets(low: float, high: float, number: int, tile: float) -> bool:
-    return (number + 1) * tile > low and number * tile < high
+def _meet(low: float, high: float, number: Int, tile: float) -> Mask:
+    return ((number + 1) * tile > low) & (number * tile < high)
+
+
+_meets = device(_meet)
 
 
 @device
@@ -89,17 +90,6 @@ def _copy_small(target: Words, width: int, height: int, source: Words, paving: P
 
 
 @device
-def _small_tiles(paving: Paving, tiles: CellRange, end: int) -> tuple[int, int]:
-    """The columns of tiles of which sixteen pixels may be copied without reaching the column of pixels `end`."""
-    first, last = tiles.column0, tiles.column1
-    while first < last and paving.xs[first] < 0:
-        first += 1
-    while last > first and paving.xs[last - 1] + LANES > end:
-        last -= 1
-    return first, last
-
-
-@device
 def _copy_tiles(target: Words, width: int, height: int, source: Words, paving: Paving, row: int, first: int,
                 last: int, end: int) -> None:
     """Copy the pictures of those of tiles [first, last) of a row that are wanted."""
@@ -118,8 +108,12 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: CellRan
     height, width = frame.shape
     end = area.column1
     first = last = tiles.column0
-    if paving.pictures.shape[1] <= LANES and not paving.tests:
-        first, last = _small_tiles(paving, tiles, end)
+    if paving.pictures.shape[1] <= LANES and not paving.tests:  # sixteen pixels of which may be copied without reaching `end`
+        last = tiles.column1
+        while first < last and paving.xs[first] < 0:
+            first += 1
+        while last > first and paving.xs[last - 1] + LANES > end:
+            last -= 1
     for row in range(tiles.row0 + worker, tiles.row1, workers):
         _copy_tiles(target, width, height, source, paving, row, tiles.column0, first, end)
         _copy_small(target, width, height, source, paving, row, first, last)
@@ -171,28 +165,10 @@ def _beyond(borders: Ints, first: int, last: int, size: int, reach: float) -> Be
 
 # --- the layer of tiles -------------------------------------------------------------------------------------------------
 
-class Borders:
-    """The borders of the columns or of the rows of a map, in the world and in pixels. Owns the memory."""
-
-    def __init__(self, count: int, tile: float) -> None:
-        self._units = np.arange(count + 1) * tile
-        self._scaled, self._pixels = np.empty(count + 1), np.empty(count + 1, np.int32)
-        self._widths = np.empty(count, np.int32)
-
-    def pixels(self, corner: float, zoom: float) -> Ints:
-        np.subtract(self._units, corner, out=self._scaled)
-        np.multiply(self._scaled, zoom, out=self._scaled)
-        self._pixels[:] = np.floor(self._scaled, out=self._scaled)
-        return self._pixels
-
-    def widest(self) -> int:
-        """Pixels of the widest column of the last call of `pixels`."""
-        return int(np.subtract(self._pixels[1:], self._pixels[:-1], out=self._widths).max())
-
-    def meeting(self, low: float, high: float) -> tuple[int, int]:
-        """The first column that meets [low, high], and the one after the last: as `_meets` compares, by bisection."""
-        first = int(np.searchsorted(self._units[1:], low, "right"))
-        return first, max(first, int(np.searchsorted(self._units[:-1], high, "left")))
+def _meeting(borders: Doubles, low: float, high: float) -> tuple[int, int]:
+    """The first column that meets [low, high], and the one after the last: as `_meets` compares, by bisection."""
+    first = int(np.searchsorted(borders[1:], low, "right"))
+    return first, max(first, int(np.searchsorted(borders[:-1], high, "left")))
 
 
 class TileLayer:
@@ -209,16 +185,33 @@ class TileLayer:
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
-        self._columns, self._rows = lru_cache(1)(Borders), lru_cache(1)(Borders)  # of the present map
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
         """Choose the tiles for culling `how` by the world rectangle `rect`, and make the pictures that they need."""
         self._read(terrain)
         wanted = how, camera.zoom, camera.view_rect(), rect, self._seen
-        if wanted != self._prepared:
-            self._choose(how, terrain, camera, rect)
-            self._prepared = wanted
+        if wanted == self._prepared:
+            return
+        (rows, columns), tile, slack = terrain.kinds.shape, float(terrain.walls.tile), EDGE_PX / camera.zoom
+        rect = Rect(rect.left - slack, rect.top - slack, rect.right + slack, rect.bottom + slack)
+        left, top, _, _ = camera.view_rect()
+        across, down = (np.arange(count + 1) * tile for count in (columns, rows))
+        xs, ys = (np.floor((borders - corner) * camera.zoom).astype(np.int32)
+                  for borders, corner in ((across, left), (down, top)))
+        side = max(int(np.diff(xs).max()), int(np.diff(ys).max()), 1)
+        everywhere = CellRange(0, rows, 0, columns)
+        self._drawn = drawn = everywhere if how == "off" else CellRange(*_meeting(down, rect.top, rect.bottom),
+                                                                        *_meeting(across, rect.left, rect.right))
+        needed = self._used  # or of large ones those of the tiles that are drawn
+        if side > LARGE_PX:
+            needed = np.unique(self._numbers[drawn.row0:drawn.row1, drawn.column0:drawn.column1]).tolist()
+        self._pictures = self._set.at(side)
+        self._pictures.ensure(needed)
+        self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys, how == "agents", rect, tile)
+        self._visited = drawn if how == "grid" else everywhere
+        self.counters = {"tiles_visited": self._visited.cells, "tiles_drawn": drawn.cells}
+        self._prepared = wanted
 
     def small(self, terrain: Terrain) -> Bytes:
         """The ground with a pixel for each tile, for a map: uint8[rows, columns, 3]; the same array until it changes."""
@@ -226,31 +219,6 @@ class TileLayer:
         if self._small is None:
             self._small = self._set.mean_colours(self._numbers)
         return self._small
-
-    def _choose(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
-        rows, columns = terrain.kinds.shape
-        tile = float(terrain.walls.tile)
-        slack = EDGE_PX / camera.zoom
-        rect = Rect(rect.left - slack, rect.top - slack, rect.right + slack, rect.bottom + slack)
-        left, top, _, _ = camera.view_rect()
-        across, down = self._columns(columns, tile), self._rows(rows, tile)
-        xs, ys = across.pixels(left, camera.zoom), down.pixels(top, camera.zoom)
-        side = max(across.widest(), down.widest(), 1)
-        everywhere = CellRange(0, rows, 0, columns)
-        self._drawn = everywhere if how == "off" else CellRange(*down.meeting(rect.top, rect.bottom),
-                                                                *across.meeting(rect.left, rect.right))
-        self._pictures = self._set.at(side)
-        self._pictures.ensure(self._needed(side))
-        self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys, how == "agents", rect, tile)
-        self._visited = self._drawn if how == "grid" else everywhere
-        self.counters = {"tiles_visited": self._visited.cells, "tiles_drawn": self._drawn.cells}
-
-    def _needed(self, side: int) -> list[int]:
-        """The numbers of the pictures to make: all that the map uses, or of large ones those of the tiles that are drawn."""
-        if side <= LARGE_PX:
-            return self._used
-        drawn = self._drawn
-        return np.unique(self._numbers[drawn.row0:drawn.row1, drawn.column0:drawn.column1]).tolist()
 
     def launch(self, workers: int, frame: Frame) -> Launch:
         height, width = frame.shape
@@ -261,7 +229,7 @@ class TileLayer:
         rows, columns = np.mgrid[self._visited.row0:self._visited.row1, self._visited.column0:self._visited.column1]
         if self._paving.tests:
             rect, tile = self._paving.rect, self._paving.tile
-            meets = _meets_all(rect.left, rect.right, columns, tile) & _meets_all(rect.top, rect.bottom, rows, tile)
+            meets = _meet(rect.left, rect.right, columns, tile) & _meet(rect.top, rect.bottom, rows, tile)
             rows, columns = rows[meets], columns[meets]
         rows, columns = rows.ravel(), columns.ravel()
         pictures = self._pictures.surfaces(self._numbers[rows, columns].tolist())
@@ -306,7 +274,3 @@ class TileLayer:
         marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
         self._numbers = self._set.numbers(terrain.kinds, marks)
         self._used = np.unique(self._numbers).tolist()
-
-
-def _meets_all(low: float, high: float, number: Longs, tile: float) -> Bools:
-    return ((number + 1) * tile > low) & (number * tile < high)

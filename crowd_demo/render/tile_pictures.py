@@ -20,7 +20,7 @@ Lamps hang on walls and in trees beside paved ways, at equal distances from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +29,7 @@ import numpy as np
 import pygame
 from numpy.lib.stride_tricks import sliding_window_view
 
-from crowd_demo.compute.arrays import Bools, Bytes, Doubles, Floats, Longs, Marks, Words
+from crowd_demo.compute.arrays import Bools, Bytes, Floats, Longs, Marks, Words
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.inks import channels_of, packed
@@ -54,7 +54,7 @@ PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
 KEPT = 3  # sizes
 ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
 MAX_ROWS = 144  # more rows of tiles share pictures
-DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night colours and light stand out
+NIGHT = np.array((0.2, 0.22, 0.3), np.float32)  # of red, green and blue: the ambient light, in which colours stand out
 LAMPLIGHT, LAMP = (0.82, 0.56, 0.25), (255, 220, 150)  # what a lamp adds to the ambient light around it; its own colour
 LAMP_SIZE = 0.11  # of a lamp, part of a tile
 ROUGHNESS, PATH_EDGE, LAKE_EDGE, WOOD_EDGE, SHORE_WIDTH = 0.004, 0.2, 0.08, 0.1, 0.12  # of edges; parts of a tile
@@ -141,15 +141,15 @@ def coverage(tiles: Bools, land: Bools | None = None) -> Field:
     0 for a tile of that kind among its like: its picture is that of its kind.
     """
     land = np.ones_like(tiles) if land is None else land
-    share = _at_corners(tiles & land) / np.maximum(_at_corners(land), 1)
-    packed = _packed(np.rint(share * TOP_LEVEL).astype(np.uint8), tiles)
+    share, whole = (_at_corners(np.pad(kind, 1, mode="edge")) for kind in (tiles & land, land))
+    packed = _packed(np.rint(share / np.maximum(whole, 1) * TOP_LEVEL).astype(np.uint8), tiles)
     return np.where((packed == WHOLE) | ~land, 0, packed)
 
 
-def _at_corners(tiles: Bools) -> Bytes:
+def _at_corners(padded: Bools) -> Bytes:
     """How many of the four tiles at each corner are of a kind: uint8[H + 1, W + 1]."""
-    padded = np.pad(tiles, 1, mode="edge").astype(np.uint8)
-    return padded[:-1, :-1] + padded[:-1, 1:] + padded[1:, :-1] + padded[1:, 1:]
+    ones = padded.astype(np.uint8)
+    return ones[:-1, :-1] + ones[:-1, 1:] + ones[1:, :-1] + ones[1:, 1:]
 
 
 # --- lamps -----------------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def _at_corners(tiles: Bools) -> Bytes:
 def lamps(walls: Bools, trees: Bools, paved: Bools) -> Bools:
     """Where lamps hang, bool[H, W]: on walls and in trees next to what is paved."""
     around = np.pad(paved, 1)
-    found = trees & (_around(paved, 2) > 0)
+    found = trees & sliding_window_view(np.pad(paved, 2), (5, 5)).any(axis=(2, 3))
     for beside in (around[:-2, 1:-1], around[2:, 1:-1]):
         found |= _spaced(walls & beside)
     for beside in (around[1:-1, :-2], around[1:-1, 2:]):
@@ -179,33 +179,12 @@ def _spaced(edges: Bools) -> Bools:
 
 def lamp_light(lit: Bools) -> Field:
     """The square root of the light of lamps, which adds up: levels are finer where it is dark."""
-    light = np.zeros(tuple(side + 1 for side in lit.shape))
-    for down in (0, 1):
-        for right in (0, 1):
-            light[down:down + lit.shape[0], right:right + lit.shape[1]] += lit / 4
-    for axis in (0, 1):
-        light = _blurred(light, axis)
+    light, reach = _at_corners(np.pad(lit, 1)) / 4, round(3 * LAMP_REACH)
+    for _ in range(2):  # exp(-d^2 / (2 reach^2)) of it reaches d tiles far, down the columns and then along the rows
+        padded = np.pad(light, ((reach, reach), (0, 0)))
+        light = reduce(np.add, (padded[step:step + len(light)] * np.exp(-0.5 * ((step - reach) / LAMP_REACH) ** 2)
+                                for step in range(2 * reach + 1))).T
     return _packed(np.minimum(np.rint(np.sqrt(light) * TOP_LEVEL), TOP_LEVEL).astype(np.uint8), lit)
-
-
-def _blurred(light: Doubles, axis: int) -> Doubles:
-    """Spread light along an axis: exp(-d^2 / (2 reach^2)) of it reaches d tiles far."""
-    reach = round(3 * LAMP_REACH)
-    padded = np.pad(light, [(reach, reach) if along == axis else (0, 0) for along in (0, 1)])
-    found = np.zeros_like(light)
-    for step in range(2 * reach + 1):
-        part = padded[step:step + light.shape[0]] if axis == 0 else padded[:, step:step + light.shape[1]]
-        found += part * np.exp(-0.5 * ((step - reach) / LAMP_REACH) ** 2)
-    return found
-
-
-def _around(tiles: Bools, reach: int) -> Bytes:
-    """How many of the nearest (2 * reach + 1)^2 tiles are of a kind."""
-    rows, columns = tiles.shape
-    padded, found = np.pad(tiles, reach), np.zeros(tiles.shape, np.uint8)
-    for down, right in np.ndindex(2 * reach + 1, 2 * reach + 1):
-        found += padded[down:down + rows, right:right + columns]
-    return found
 
 
 # --- the tiles -------------------------------------------------------------------------------------------------------
@@ -234,7 +213,6 @@ class TileSet:
         self._sky_rows = min(rows, MAX_ROWS) if len(self._sky) else 0
         self._names = GROUNDS.get(ground, {"floor": "floor" if len(self._sky) else ground})
         self._ground = ground
-        self._ambient = np.array(NIGHT if ground == "night" else DAY, np.float32)
         self._looks = Looks(ON_GROUND + self._sky_rows, VARIANTS)
         self.at = lru_cache(KEPT)(lambda side: Scaled(self.pictures, len(self._looks), side))  # pixels
 
@@ -268,7 +246,9 @@ class TileSet:
         for top, group in groupby(sorted(base_of, key=lambda number: _top_of(base_of[number])),
                                   lambda number: _top_of(base_of[number])):
             if top >= ON_GROUND:
-                yield top, self._sky_row(top - ON_GROUND, side)
+                down = (top - ON_GROUND + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
+                colours = np.stack([np.interp(down, np.arange(len(self._sky)), part) for part in self._sky.T], axis=-1)
+                yield top, np.broadcast_to(colours.astype(np.float32)[:, None], (side, side, 3))
                 continue
             kind, variant = divmod(top, VARIANTS)
             picture = _resized(self._part(NAMES[kind], variant), side, side)
@@ -278,15 +258,26 @@ class TileSet:
     def _with_fields(self, numbers: list[int], top: Picture, kind: int, variant: int,
                      shade: int) -> Iterable[tuple[int, Picture]]:
         """The pictures of these numbers, which differ in their fields alone."""
-        lit = self._lit(top, kind, variant, shade)
+        side, looks = len(top), self._looks
+        lit = top if kind == WALL else top * _light(shade, side)[..., None]
+        if kind == WALL and shade:
+            front = _resized(self._part("wall_front", variant), side, round(side * FRONT_PART), top_joins=False)
+            lit = np.concatenate((top[:side - len(front)], front))
         if self._ground == "night":
             return zip(numbers, self._at_night(numbers, lit, kind, shade), strict=True)
-        mixed = [number for number in numbers if self._looks.picture_of(number) != number and kind not in (MARK, TREE)]
+        mixed = [number for number in numbers if looks.picture_of(number) != number and kind not in (MARK, TREE)]
         found = [(number, lit) for number in numbers if number not in mixed]
-        if mixed:
-            land = self._landscape(mixed, variant, len(top))
-            wood = _step(self._looks.levels(mixed, 2).covered(len(top)), WOOD_EDGE)
-            shown = land + (lit - land) * wood if kind == WALL else land * _light(shade, len(top))[..., None]
+        if mixed:  # paths or lawns, and lakes with round edges
+            names = ("grass", "floor", "pond") if self._ground == "meadow" else ("floor", "grass", "pond")
+            ground, cover, water = (_resized(self._part(name, variant), side, side) for name in names)
+            rough = (ground.mean(axis=2) - ground.mean()) * ROUGHNESS
+            path, lake = (looks.levels(mixed, field).covered(side) + rough for field in range(2))
+            land = ground + (cover - ground) * _step(path, PATH_EDGE)
+            shore = SHORE if self._ground == "meadow" else ground * KERB
+            land += (shore - land) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
+            land = land + (water - land) * _step(lake, LAKE_EDGE)
+            wood = _step(looks.levels(mixed, 2).covered(side), WOOD_EDGE)
+            shown = land + (lit - land) * wood if kind == WALL else land * _light(shade, side)[..., None]
             found += zip(mixed, shown, strict=True)
         return found
 
@@ -297,39 +288,15 @@ class TileSet:
         colours = np.array([pictures[number][0, 0] for number in found.tolist()]).round().astype(np.uint8)
         return colours[where.reshape(numbers.shape)]
 
-    def _lit(self, top: Picture, kind: int, variant: int, shade: int) -> Picture:
-        if kind != WALL:
-            return top * _light(shade, len(top))[..., None]
-        if not shade:
-            return top
-        front = _resized(self._part("wall_front", variant), len(top), round(len(top) * FRONT_PART), top_joins=False)
-        return np.concatenate((top[:len(top) - len(front)], front))
-
-    def _landscape(self, numbers: list[int], variant: int, side: int) -> Pictures:
-        """Paths or lawns, and lakes with round edges, [n, side, side, 3]."""
-        names = ("grass", "floor", "pond") if self._ground == "meadow" else ("floor", "grass", "pond")
-        ground, cover, water = (_resized(self._part(name, variant), side, side) for name in names)
-        rough = (ground.mean(axis=2) - ground.mean()) * ROUGHNESS
-        path, lake = (self._looks.levels(numbers, field).covered(side) + rough for field in range(2))
-        found = ground + (cover - ground) * _step(path, PATH_EDGE)
-        shore = SHORE if self._ground == "meadow" else ground * KERB
-        found += (shore - found) * _step(lake + SHORE_WIDTH, SHORE_WIDTH)
-        return found + (water - found) * _step(lake, LAKE_EDGE)
-
     def _at_night(self, numbers: list[int], picture: Picture, kind: int, shade: int) -> Pictures:
         """Have lamps light the ground and fronts of walls, [n, side, side, 3]."""
         side, lamplight = len(picture), self._looks.levels(numbers, 0)
         light = lamplight.spread(side)[..., None] ** 2
         if kind == WALL:
             light[:, :side - round(side * FRONT_PART) * bool(shade)] = 0
-        found = np.minimum(picture * (self._ambient + light * np.array(LAMPLIGHT, np.float32)), 255)
+        found = np.minimum(picture * (NIGHT + light * np.array(LAMPLIGHT, np.float32)), 255)
         glow = lamplight.own[:, None, None, None] * _glow(side, kind == WALL and shade > 0)
         return found + (np.array(LAMP, np.float32) - found) * glow
-
-    def _sky_row(self, row: int, side: int) -> Picture:
-        down = (row + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
-        colours = np.stack([np.interp(down, np.arange(len(self._sky)), part) for part in self._sky.T], axis=-1)
-        return np.broadcast_to(colours.astype(np.float32)[:, None], (side, side, 3))
 
     def _part(self, name: str, variant: int) -> Picture:
         x, y = variant % self._variants * self.side, self._rows[self._names.get(name, name)] * self.side
@@ -367,7 +334,8 @@ def _top_of(number: int) -> int:
 def _light(shade: int, side: int) -> Floats:
     """How much of the light reaches each pixel of open ground: float32[side, side]."""
     position = (np.arange(side) + 0.5) / side
-    from_north, from_west = (_fading(position, reach) for _, reach in (NORTH_SHADOW, WEST_SHADOW))
+    from_north, from_west = ((np.exp(-position / reach) - np.exp(-1 / reach)) / (1 - np.exp(-1 / reach))
+                             for _, reach in (NORTH_SHADOW, WEST_SHADOW))  # from 1 at a wall to 0 at the other edge
     north = np.repeat(NORTH_SHADOW[0] * from_north[:, None], side, axis=1)
     west = np.repeat(WEST_SHADOW[0] * from_west[None, :], side, axis=0)
     if shade == CORNER:  # between the shadow on the tile to the west and that on the tile to the north
@@ -379,12 +347,6 @@ def _light(shade: int, side: int) -> Floats:
     if shade == WEST:
         west *= 1 - from_north[:, None]
     return ((1 - north * bool(shade & NORTH)) * (1 - west * bool(shade & WEST))).astype(np.float32)
-
-
-def _fading(position: Doubles, reach: float) -> Doubles:
-    """From 1 at a wall to 0 at the other edge of the tile."""
-    end = np.exp(-1 / reach)
-    return (np.exp(-position / reach) - end) / (1 - end)
 
 
 @lru_cache(2 * KEPT)

@@ -90,16 +90,6 @@ def _draw_rows(target: Words, pitch: int, x: int, y: int, rows: int, source: Wor
 
 
 @device
-def _draw_cut_rows(target: Words, pitch: int, width: int, x: int, y: int, rows: int, source: Words, start: int,
-                   stride: int, columns: int, tint: Int) -> None:
-    """Draw a sprite that the left or right edge of the screen cuts, pixel by pixel."""
-    for row in range(rows):
-        for column in range(max(0, -x), min(columns, width - x)):
-            at = (y + row) * pitch + x + column
-            target[at] = over_pixel(target[at], tinted_pixel(source[start + row * stride + column], tint))
-
-
-@device
 def _draw_slice(frame: Frame, width: int, top: int, bottom: int, sprites: Pixels, draws: DrawList, first: int,
                 last: int) -> None:
     target, source, pitch = frame.reshape(-1), sprites.pixels, frame.shape[1]
@@ -117,8 +107,11 @@ def _draw_slice(frame: Frame, width: int, top: int, bottom: int, sprites: Pixels
         start = np.int64(sprites.first[sprite]) + hidden * stride
         if x >= 0 and x + stride <= width:
             _draw_rows(target, pitch, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
-        else:
-            _draw_cut_rows(target, pitch, width, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
+        else:  # the left or right edge of the screen cuts it: pixel by pixel
+            for row in range(rows - hidden):
+                for column in range(max(0, -x), min(columns, width - x)):
+                    at = (y + hidden + row) * pitch + x + column
+                    target[at] = over_pixel(target[at], tinted_pixel(source[start + row * stride + column], tint))
 
 
 @kernel
@@ -168,7 +161,6 @@ class SpriteSheet:
 
     @cached_property
     def _swapped(self) -> Pixels:
-        """The pixels with red and blue exchanged."""
         red, blue = self._pixels.pixels >> np.uint32(16) & np.uint32(255), self._pixels.pixels & np.uint32(255)
         others: Words = self._pixels.pixels & np.uint32(0xFF00FF00)
         return self._pixels._replace(pixels=others | blue << np.uint32(16) | red)

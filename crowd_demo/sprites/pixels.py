@@ -60,7 +60,6 @@ def _replace(b: ir.IRBuilder, where: ir.Value, pixels: ir.Value) -> None:
 
 
 def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
-    """Store pixels over those at an address."""
     def all_of(value: int) -> ir.Value:
         return ir.Constant(above.type, [value] * above.type.count)
 

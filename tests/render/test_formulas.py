@@ -17,7 +17,7 @@ from crowd_demo.compute.jit import kernel, launch
 from crowd_demo.compute.simd import LANES, quotient
 from crowd_demo.compute.simd_memory import gather, load, store
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.drawing import appearance_of_id, number_of, numbering
+from crowd_demo.render.drawing import appearance_of_id, number_agents, number_of
 from crowd_demo.render.marks import LinkLines
 
 
@@ -51,7 +51,7 @@ def test_every_entry_has_the_number_of_its_agent_and_nothing_else_is_written(cou
     expected = scramble(ids.astype(np.uint32)) % looks
     for slots in lists(count, seed).values():
         found: Bytes = np.full(len(slots) + 3, 77, np.uint8)
-        numbering(workers, slots, Looks(ids, looks), found).run()
+        launch(number_agents, workers, slots, Looks(ids, looks), found).run()
         assert np.array_equal(found[:len(slots)], expected[slots]) and (found[len(slots):] == 77).all()
 
 

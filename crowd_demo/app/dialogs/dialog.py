@@ -330,7 +330,7 @@ class ExperimentDialog(ListDialog, Generic[Kind]):
     def close(self) -> None:
         """Close the table; while the experiment runs, ask whether to stop it, or close that question."""
         if not self.over:
-            self._question.closed = not self._question.closed
+            self._question.closed, self._question.selected = not self._question.closed, 0
             return
         super().close()
         for path, line in self.results.items() if not self._repeat else ():

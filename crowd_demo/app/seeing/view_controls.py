@@ -26,7 +26,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.registry.built_in import AT_FIRST, COLOURS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen
-from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
+from crowd_demo.render.hud.status import Inspection, LegendItem, PanelSettings
 from crowd_demo.render.overlays.agents import draw_agent, draw_box, draw_labels
 from crowd_demo.render.overlays.base import Moved, OverlayView, Scales, Sketch, draw_overlays, on_ground
 from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of, raw_of, sentence_of, size_text
@@ -208,8 +208,8 @@ class Inspector:
             raw += ([("candidates", f"{len(near.candidates):,} (grey)"), ("neighbours", f"{len(neighbours):,} now (green)")]
                      if near.asked else [("candidates", "not looked for"), ("", "no agent there was due")])
         count = max(sim.agents.count, 1)
-        shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
-        self.found = Inspection(f"agent {identity:,}", facts_of(sim, slot), MemoryStrip(slot / count, *shares),
+        asked, met = ((slots[:STRIP] / count).tolist() for slots in ((near.candidates if near else neighbours), neighbours))
+        self.found = Inspection(f"agent {identity:,}", facts_of(sim, slot), (slot / count, asked, met),
                                 sentence=sentence_of(sim, slot, neighbours), raw=tuple(raw))
 
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:

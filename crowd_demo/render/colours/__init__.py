@@ -1,1 +1,0 @@
-"""Colour modes: what the colours of agents mean; base.py says what a mode gives."""

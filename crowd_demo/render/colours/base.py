@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
-from crowd_demo.compute.jit import Launch
-from crowd_demo.render.drawing import Mode, numbering
+from crowd_demo.compute.jit import Launch, launch
+from crowd_demo.render.drawing import Mode, number_agents
 from crowd_demo.render.inks import RGB, packed
 from crowd_demo.sim.simulation import Simulation
 
@@ -83,7 +83,7 @@ class ColourMode(Protocol):
 
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         """Return the kernels after which `number[k]` is the number of the colour of the agent in `slots[k]`."""
-        return (numbering(sim.workers, slots, self.mode(sim), number),)
+        return (launch(number_agents, sim.workers, slots, self.mode(sim), number),)
 
     def launches_to_compile(self, sim: Simulation, number: Bytes) -> tuple[Launch, ...]:
         """Return every kernel that `launches` may return, to be compiled and never run."""

@@ -11,13 +11,13 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import formula, implements
-from crowd_demo.compute.jit import Launch, device
+from crowd_demo.compute.jit import Launch, device, launch
 from crowd_demo.compute.simd import LANES, bits, quotient, root, select, to_int
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.grid.cells import Floor
 from crowd_demo.render.colours.base import LEVELS, ON_DARK, ColourMode, Legend, ramp, scales_of
-from crowd_demo.render.drawing import number_of, numbering
+from crowd_demo.render.drawing import number_agents, number_of
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.behaviours.people_rules import PeopleColumns, stands
@@ -36,8 +36,7 @@ def around(wheel: tuple[RGB, ...]) -> tuple[RGB, ...]:
     return ramp((*wheel, wheel[0]), TURN + 1)[:TURN]
 
 
-WHEEL = ON_DARK.wheel
-SHADES = around(WHEEL)  # of overlays
+SHADES = around(ON_DARK.wheel)  # of overlays
 
 
 # --- state -----------------------------------------------------------------------------------------------------------
@@ -70,7 +69,7 @@ class StateColours(ColourMode):
         if state is None:
             number[:len(slots)] = columns.id[slots] % sim.config.links.length > 0 if _has_leaders(sim) else 0
             return ()
-        return (numbering(sim.workers, slots, StateMode(state), number),)
+        return (launch(number_agents, sim.workers, slots, StateMode(state), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         known = dict(zip(_names(sim), self.colours(sim), strict=True))
@@ -189,7 +188,8 @@ class PatienceColours(ColourMode):
             number[:len(slots)] = 0
             return ()
         c, patience = cast(PeopleColumns, sim.agents.view), max(sim.settings.crowd.stuck_s, sim.dt)
-        return (numbering(sim.workers, slots, PatienceMode(c.state, c.timer, np.float32(LEVELS / patience)), number),)
+        mode = PatienceMode(c.state, c.timer, np.float32(LEVELS / patience))
+        return (launch(number_agents, sim.workers, slots, mode, number),)
 
     def legend(self, sim: Simulation) -> Legend:
         end = f"{sim.settings.crowd.stuck_s:g} s without progress"
@@ -249,7 +249,7 @@ def number_updates(mode: UpdateMode, slots: Int, register: Register) -> Register
 def ages(sim: Simulation, slots: Ints) -> Bytes:
     """Steps since the last update of each of those agents: 0 for the last step, at most `LONGEST`. Runs a kernel."""
     number = np.zeros(len(slots), np.uint8)
-    numbering(sim.workers, slots, AgeColours().mode(sim), number).run()
+    launch(number_agents, sim.workers, slots, AgeColours().mode(sim), number).run()
     return number
 
 
@@ -362,7 +362,8 @@ class WorkerColours(ColourMode):
     def launches(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
         unit = LANES if sim.optimizations.simd else 1
         units = max(1, -(-sim.agents.count // unit))
-        return (numbering(sim.workers, slots, Movers(movers(sim), units, unit, len(ON_DARK.categories)), number),)
+        mode = Movers(movers(sim), units, unit, len(ON_DARK.categories))
+        return (launch(number_agents, sim.workers, slots, mode, number),)
 
     def legend(self, sim: Simulation) -> Legend:
         count = movers(sim)

@@ -35,7 +35,7 @@ from crowd_demo.config.section import metres, per_square_metre
 from crowd_demo.render.colours.base import LEVELS, ColourMode, Legend, ramp, scales_of
 from crowd_demo.render.colours.modes import fastest
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
-from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_of, numbering, sixteen
+from crowd_demo.render.drawing import ROUNDING, Bounds, moving, number_agents, number_of, sixteen
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.fundamental_diagram import CAPACITY, SQUARE, ground_around
 from crowd_demo.sim.simulation import Simulation
@@ -251,8 +251,13 @@ class SquareColours(ColourMode):
         if len(slots) == 0:
             return ()
         mode, are_few = self.mode(sim), len(slots) * SHARE <= sim.agents.count
-        squares = mode.squares
-        window = self._window_of(sim, squares, slots) if are_few else CellRange(0, squares.rows, 0, squares.columns)
+        squares, window = mode.squares, CellRange(0, mode.squares.rows, 0, mode.squares.columns)
+        if are_few:
+            self._find_ends(sim, squares, slots).run()
+            least, most = squares.ends.min(axis=(0, 2)), squares.ends.max(axis=(0, 2))
+            window = CellRange(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond for end, count, beyond in (
+                (least[0], squares.rows, 0), (most[1], squares.rows, 1),
+                (least[2], squares.columns, 0), (most[3], squares.columns, 1))))
         return (*self._count(sim, mode, window, are_few and _has_cells(sim)), *self._shading(sim, mode, window, slots, number))
 
     def launches_to_compile(self, sim: Simulation, number: Bytes) -> tuple[Launch, ...]:
@@ -264,13 +269,6 @@ class SquareColours(ColourMode):
     def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Launch:
         return launch(find_ends, sim.workers, sim.agents.view.x, sim.agents.view.y, slots, squares.ends)
 
-    def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
-        self._find_ends(sim, squares, slots).run()
-        least, most = squares.ends.min(axis=(0, 2)), squares.ends.max(axis=(0, 2))
-        return CellRange(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
-                           for end, count, beyond in ((least[0], squares.rows, 0), (most[1], squares.rows, 1),
-                                                      (least[2], squares.columns, 0), (most[3], squares.columns, 1))))
-
     def _count(self, sim: Simulation, mode: SquareMode, window: CellRange, near: bool) -> tuple[Launch, ...]:
         """Add up the agents of the window and the squares around it: all of them, or those in the cells near it."""
         if not near:
@@ -281,10 +279,9 @@ class SquareColours(ColourMode):
         return visit, launch(count_found, sim.workers, mode, self._cull.found, window)
 
     def _shading(self, sim: Simulation, mode: SquareMode, window: CellRange, slots: Ints, number: Bytes) -> tuple[Launch, ...]:
-        """Find the shade of each square from the sums, then the number of each agent that is drawn."""
-        workers = sim.workers
-        return (launch(add_squares, workers, mode.squares, window),
-                launch(shade_squares, workers, mode, window, self.shades(sim)), numbering(workers, slots, mode, number))
+        return (launch(add_squares, sim.workers, mode.squares, window),
+                launch(shade_squares, sim.workers, mode, window, self.shades(sim)),
+                launch(number_agents, sim.workers, slots, mode, number))
 
 
 def squares_for(workers: int, side: float, width: float, height: float) -> CountedSquares:

@@ -1,1 +1,0 @@
-"""What stands for agents in the picture, behind one interface (base.py)."""

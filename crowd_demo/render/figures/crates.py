@@ -68,35 +68,26 @@ def design(side: int, style: int) -> list[Part]:
              (2 * line, 2 * line, end - line, end - line, FACE)]
     if side >= PLANKS_PX:
         frame = max(2 * line + 1, round(side * 0.17))
-        turned = _planks(side, frame, line) + (_board(side, frame, line) if style & 2 and side >= BOARD_PX else [])
+        inner, far = side - 2 * frame, side - frame
+        count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
+        turned = [(frame, frame, far, far, GAP)]
+        for number in range(count):
+            top, bottom = (frame + line + (inner * k) // count for k in (number, number + 1))
+            turned.append((frame, top, far, bottom - line, PLANK))
+            if bottom - top > 5 * line:
+                turned.append((frame, top, far, top + line, FACE))
+        if style & 2 and side >= BOARD_PX:
+            width = max(3, round(side * 0.13))
+            left = (side - width) // 2
+            turned += [(left, frame, left + width + line, far, GAP), (left, frame, left + width, far, FACE),
+                       (left, frame, left + line, far, LIGHT)]
         parts += [(top, left, bottom, right, ink) for left, top, right, bottom, ink in turned] if style & 1 else turned
-    return parts + (_nails(side, line) if side >= NAILS_PX else [])
-
-
-def _planks(side: int, frame: int, line: int) -> list[Part]:
-    inner = side - 2 * frame
-    count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
-    parts = [(frame, frame, side - frame, side - frame, GAP)]
-    for number in range(count):
-        top, bottom = (frame + line + (inner * k) // count for k in (number, number + 1))
-        parts.append((frame, top, side - frame, bottom - line, PLANK))
-        if bottom - top > 5 * line:
-            parts.append((frame, top, side - frame, top + line, FACE))
+    if side >= NAILS_PX:
+        width = max(2, round(side * 0.035))
+        near = round(side * 0.085) - width // 2 + line // 2
+        ends = near, side - near - width
+        parts += [(x, y, x + width, y + width, GAP) for x in ends for y in ends]
     return parts
-
-
-def _board(side: int, frame: int, line: int) -> list[Part]:
-    width = max(3, round(side * 0.13))
-    left = (side - width) // 2
-    return [(left, frame, left + width + line, side - frame, GAP), (left, frame, left + width, side - frame, FACE),
-            (left, frame, left + line, side - frame, LIGHT)]
-
-
-def _nails(side: int, line: int) -> list[Part]:
-    width = max(2, round(side * 0.035))
-    near = round(side * 0.085) - width // 2 + line // 2
-    far = side - near - width
-    return [(x, y, x + width, y + width, GAP) for x in (near, far) for y in (near, far)]
 
 
 # --- squares that consist of parts --------------------------------------------------------------------------------------
@@ -132,24 +123,20 @@ class Patterns:
     def ensure(self, sides: Ints) -> None:
         if (most := int(sides.max(initial=0)) + 1) > len(self._known):
             self._known.resize(most, refcheck=False)
-        if next_missing(sides, self._known, 0) < len(sides):
-            new = np.setdiff1d(sides, np.flatnonzero(self._known))
-            self._add(new.tolist())
-            self._known[new] = True
+        if next_missing(sides, self._known, 0) == len(sides):
+            return
+        new, parts, known = np.setdiff1d(sides, np.flatnonzero(self._known)), list[Part](), len(self.table.parts)
+        first, last = (np.resize(column, (len(self._known), self._styles)) for column in self.table[:2])
+        for side in new.tolist():
+            for style in range(self._styles):
+                first[side, style] = known + len(parts)
+                parts.extend(self._design(side, style))
+                last[side, style] = known + len(parts)
+        self.table = PartTable(first, last, np.concatenate([self.table.parts, np.array(parts, np.int32)]))
+        self._known[new] = True
 
     def launches(self) -> Iterator[Launch]:
-        """Every kernel that `ensure` may run, for compiling ahead."""
         yield launch(next_missing, np.zeros(0, np.int32), self._known, 0)
-
-    def _add(self, sides: list[int]) -> None:
-        first, last = (np.resize(column, (len(self._known), self._styles)) for column in self.table[:2])
-        parts: list[Part] = []
-        for side in sides:
-            for style in range(self._styles):
-                first[side, style] = len(self.table.parts) + len(parts)
-                parts.extend(self._design(side, style))
-                last[side, style] = len(self.table.parts) + len(parts)
-        self.table = PartTable(first, last, np.concatenate([self.table.parts, np.array(parts, np.int32)]))
 
 
 def fill_plain(surface: pygame.Surface, boxes: Boxes, table: PartTable, inks: Inks) -> None:
@@ -171,20 +158,6 @@ def _fill(target: Words, width: int, left: int, top: int, right: int, bottom: in
             target[at + np.uintp(column)] = colour
 
 
-@device
-def _fill_slice(frame: Frame, top: int, bottom: int, boxes: Boxes, table: PartTable, inks: Inks, first: int,
-                last: int) -> None:
-    target, width = frame.reshape(-1), frame.shape[1]
-    for k in range(np.uintp(first), np.uintp(last)):
-        x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
-        if x < width and x + side > 0 and y < bottom and y + side > top:
-            style, tone = np.uintp(boxes.style[k]), np.uintp(boxes.tone[k])
-            for p in range(np.uintp(table.first[side, style]), np.uintp(table.last[side, style])):
-                part = table.parts[p]
-                _fill(target, width, max(x + part[0], 0), max(y + part[1], top), min(x + part[2], width),
-                      min(y + part[3], bottom), inks[tone, np.uintp(part[4])])
-
-
 @kernel
 def fill_boxes(worker: int, workers: int, frame: Frame, boxes: Boxes, table: PartTable, inks: Inks, reach: int,
                ordered: bool) -> None:
@@ -192,12 +165,19 @@ def fill_boxes(worker: int, workers: int, frame: Frame, boxes: Boxes, table: Par
 
     No pixel lies more than `reach` rows from the middle of its square.
     """
-    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
-    for part in range(worker, slices, workers):
-        top, bottom = height * part // slices, height * (part + 1) // slices
+    (height, width), target, slices = frame.shape, frame.reshape(-1), SLICES_PER_WORKER * workers
+    for number in range(worker, slices, workers):
+        top, bottom = height * number // slices, height * (number + 1) // slices
         first = first_at(boxes.middle, top - reach) if ordered else 0
         last = first_at(boxes.middle, bottom + reach) if ordered else boxes.middle.shape[0]
-        _fill_slice(frame, top, bottom, boxes, table, inks, first, last)
+        for k in range(np.uintp(first), np.uintp(last)):
+            x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
+            if x < width and x + side > 0 and y < bottom and y + side > top:
+                style, tone = np.uintp(boxes.style[k]), np.uintp(boxes.tone[k])
+                for p in range(np.uintp(table.first[side, style]), np.uintp(table.last[side, style])):
+                    part = table.parts[p]
+                    _fill(target, width, max(x + part[0], 0), max(y + part[1], top), min(x + part[2], width),
+                          min(y + part[3], bottom), inks[tone, np.uintp(part[4])])
 
 
 # --- positions on the screen --------------------------------------------------------------------------------------------

@@ -92,33 +92,20 @@ def _blur_along(layers: Keys, reached: Ints, workers: int, row: int, sums: Keys,
     if not found:
         words[:] = DARK
         return 0
-    brightest = _blur_words(line, words)
-    if brightest & BRIGHT:
-        _blur_parts(line, parts)
-        return 2
-    return 1
-
-
-@device
-def _blur_words(line: Keys, words: Keys) -> Int:
-    """Blur a row that is not bright; return all bits of its light."""
-    found = DARK
+    brightest = DARK  # all bits of the row's light
     for i in range(line.shape[0] - 2):
         words[i] = line[i] + TWICE * line[i + 1] + line[i + 2]
-        found |= line[i] | line[i + 2]
-    return found
-
-
-@device
-def _blur_parts(line: Keys, blurred: Ints) -> None:
-    """Two parts of a word at a time, which have 32 bits each."""
-    blue, green, red, amount = blurred[0], blurred[1], blurred[2], blurred[3]
-    for i in range(line.shape[0] - 2):
+        brightest |= line[i] | line[i + 2]
+    if not brightest & BRIGHT:
+        return 1
+    blue, green, red, amount = parts[0], parts[1], parts[2], parts[3]
+    for i in range(line.shape[0] - 2):  # two parts of a word at a time, which have 32 bits each
         a, b, c = line[i], line[i + 1], line[i + 2]
         even = (a & EVEN) + TWICE * (b & EVEN) + (c & EVEN)
         odd = (a >> HALF & EVEN) + TWICE * (b >> HALF & EVEN) + (c >> HALF & EVEN)
         blue[i], red[i] = np.int32(even & LOW), np.int32(even >> WIDE)
         green[i], amount[i] = np.int32(odd & LOW), np.int32(odd >> WIDE)
+    return 2
 
 
 @device
@@ -166,7 +153,6 @@ def _under_words(under: Int, low: Int, high: Int, area: np.float32) -> Int:
 
 @device
 def _under_parts(under: Int, rows: Ints, middle: int, at: int, area: np.float32) -> Int:
-    """The same from three rows of parts."""
     return under_light(under, _blurred(rows, middle, 0, at, under), _blurred(rows, middle, 1, at, under),
                         _blurred(rows, middle, 2, at, under), _blurred(rows, middle, AMOUNT, at, under), area)
 
@@ -272,17 +258,6 @@ def _index_in_layer(slots: Int, agents: Moving, ahead: np.float32, view: View, s
     return to_int(y) * stride + to_int(x) + (stride + 1), near, on_screen
 
 
-@device
-def _ends(low: Register, high: Register, room: Ints) -> tuple[int, int]:
-    """The least and the greatest index of all lanes."""
-    store(room, 0, low)
-    store(room, LANES, high)
-    least, greatest = room[0], room[LANES]
-    for lane in range(1, LANES):
-        least, greatest = min(least, room[lane]), max(greatest, room[LANES + lane])
-    return least, greatest
-
-
 @kernel
 def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, number: Bytes,
               light: Keys, layers: Keys, batch: Ints, reached: Ints, on_screen: Longs) -> None:
@@ -310,7 +285,12 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
             seen += count_set(shown)
         for at in range(begin, min(end, listed)):
             add_saturated(layer, np.uintp(indices[np.uintp(at - begin)]), light[np.uintp(number[np.uintp(at)])])
-    reached[worker, 0], reached[worker, 1] = _ends(low, high, indices)
+    store(indices, 0, low)
+    store(indices, LANES, high)
+    reached[worker, 0], reached[worker, 1] = indices[0], indices[LANES]  # the least and the greatest index of all lanes
+    for lane in range(1, LANES):
+        reached[worker, 0] = min(reached[worker, 0], indices[lane])
+        reached[worker, 1] = max(reached[worker, 1], indices[LANES + lane])
     on_screen[worker] = seen
 
 
@@ -352,13 +332,9 @@ def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, shade
     np.add.at(sums, (y[near] + 1, x[near] + 1), parts[shades.number[near]])
     sums = np.minimum(sums, int(FULL))
     along = sums[:, :-2] + 2 * sums[:, 1:-1] + sums[:, 2:]
-    frame[:] = _under_all_light(frame, along[:-2] + 2 * along[1:-1] + along[2:], area_of_one(area_px))
-    return int(((x >= 0) & (x < view.width) & (y >= 0) & (y < view.height)).sum())
-
-
-def _under_all_light(frame: Frame, light: Ints, area: np.float32) -> Frame:
+    light = along[:-2] + 2 * along[1:-1] + along[2:]
     amount = light[..., AMOUNT].astype(np.float32)
-    dims: Floats = amount * area + np.float32(1)
+    dims: Floats = amount * area_of_one(area_px) + np.float32(1)
     for _ in range(3):
         dims = dims * dims
     left = np.float32(1) / (dims * dims)
@@ -367,4 +343,5 @@ def _under_all_light(frame: Frame, light: Ints, area: np.float32) -> Frame:
     for part, shift in enumerate((np.uint32(0), np.uint32(8), np.uint32(16))):
         under = (frame >> shift & np.uint32(255)).astype(np.float32)
         out |= (under * left + light[..., part].astype(np.float32) * gain + np.float32(0.5)).astype(np.uint32) << shift
-    return out
+    frame[:] = out
+    return int(((x >= 0) & (x < view.width) & (y >= 0) & (y < view.height)).sum())

@@ -221,7 +221,6 @@ def strength(state: Int, timer: Float, fading: Fading) -> int:
 
 @formula
 def _spot(position: Float) -> int:
-    """Return the row or column of spots that a position lies in."""
     return int(np.floor(position / SPOT))
 
 

@@ -36,7 +36,7 @@ from crowd_demo.render.drawing import (
     Moving,
     ReusedColumns,
     Shades,
-    numbering,
+    number_agents,
     pixel,
 )
 from crowd_demo.render.figures.light import Light, dimmed, draw_plain
@@ -73,22 +73,17 @@ def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
 
 # --- cross-fading -------------------------------------------------------------------------------------------------------
 
-@device
-def _mixed(a: Int, b: Int, share: Int) -> Int:
-    """Mix two channels at a time, 16 bits apart, so that no carry reaches the next channel."""
-    odd = (a & np.uint32(ODD)) * share + (b & np.uint32(ODD)) * (np.uint32(256) - share) + np.uint32(0x800080)
-    even = (a >> np.uint32(8) & np.uint32(255)) * share + (b >> np.uint32(8) & np.uint32(255)) * (np.uint32(256) - share)
-    return (odd >> np.uint32(8) & np.uint32(ODD)) | (even + np.uint32(128) & np.uint32(EVEN))
-
-
 @kernel
 def fade(worker: int, workers: int, frame: Frame, other: Frame, share: int) -> None:
     """Make the picture `share`/256 of itself and the rest of the other: `(a * share + b * (256 - share) + 128) >> 8`."""
     height, width = frame.shape
-    part = np.uint32(share)
+    part, rest = np.uint32(share), np.uint32(256) - np.uint32(share)
     for row in range(height * worker // workers, height * (worker + 1) // workers):
-        for column in range(width):
-            frame[row, column] = _mixed(frame[row, column], other[row, column], part)
+        for column in range(width):  # two channels at a time, 16 bits apart, so that no carry reaches the next channel
+            a, b = frame[row, column], other[row, column]
+            odd = (a & np.uint32(ODD)) * part + (b & np.uint32(ODD)) * rest + np.uint32(0x800080)
+            even = (a >> np.uint32(8) & np.uint32(255)) * part + (b >> np.uint32(8) & np.uint32(255)) * rest
+            frame[row, column] = (odd >> np.uint32(8) & np.uint32(ODD)) | (even + np.uint32(128) & np.uint32(EVEN))
 
 
 def fade_plain(frame: Frame, other: Frame, share: int) -> None:
@@ -290,7 +285,7 @@ class Sprited(ABC):
     def _number_launch(self, now: FrameInput, slots: Ints) -> Launch:
         if len(slots) > len(self._number):
             self._number = np.zeros(len(slots), np.uint8)
-        return numbering(now.workers, slots, self.mode(now), self._number)
+        return launch(number_agents, now.workers, slots, self.mode(now), self._number)
 
     def _light_launches(self, now: FrameInput, slots: Ints, shades: Shades, area_px: float,
                         frame: Frame) -> tuple[Launch, ...]:

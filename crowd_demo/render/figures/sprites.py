@@ -188,8 +188,6 @@ def means_of(sums: Longs, group: Ints) -> Means:
 
 
 class Means(NamedTuple):
-    """Sprites on average."""
-
     colours: Words  # 0xRRGGBB, of each group
     area: float  # covered pixels of the sheet, of a mean sprite
 
@@ -201,7 +199,6 @@ def load_surface(path: Path) -> pygame.Surface:
 
 
 def load_sheet(folder: Path, about: SpritesSheet) -> Sheet:
-    """The sheet that an entry of the manifest describes."""
     (width, height), (x, y) = about["cell"], about["anchor"]
     return Sheet(load_surface(folder / about["file"]).premul_alpha(), (width, height), (x, y))
 
@@ -254,12 +251,8 @@ class Atlas:
         self.ready = np.zeros(count, bool)
         self._surfaces: dict[int, pygame.Surface] = {}
 
-    @property
-    def is_complete(self) -> bool:
-        return self._made == len(self.ready)
-
     def ensure(self, sprites: Ints) -> None:
-        if self.is_complete or next_missing(sprites, self.ready, 0) == len(sprites):
+        if self._made == len(self.ready) or next_missing(sprites, self.ready, 0) == len(sprites):
             return
         if self._used > MAX_PIXELS:
             self._used, self._made, self.ready[:], self.view.pixels[:] = 0, 0, False, 0
@@ -268,7 +261,6 @@ class Atlas:
         self._make(np.flatnonzero(wanted & ~self.ready).astype(np.int32))
 
     def launches(self) -> Iterator[Launch]:
-        """Every kernel that `ensure` may run, for compiling ahead."""
         yield launch(next_missing, np.zeros(0, np.int32), self.ready, 0)
 
     def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:
@@ -346,7 +338,7 @@ class DyedAtlas(Atlas):
 
     def ensure(self, sprites: Ints) -> None:
         super().ensure(sprites)
-        if self._used < MAX_AHEAD and not self.is_complete:
+        if self._used < MAX_AHEAD and self._made < len(self.ready):
             self._make(np.flatnonzero(~self.ready)[:FEW].astype(np.int32))
 
     def launches(self) -> Iterator[Launch]:

@@ -1,1 +1,0 @@
-"""The HUD: numbers, graphs and switches over the picture, and what is open over it."""

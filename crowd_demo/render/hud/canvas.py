@@ -84,19 +84,17 @@ class Pen:
             self.faces = (pygame.font.get_default_font(),) * 2
         self.theme = theme
         self.font = lru_cache(None)(lambda size, bold: pygame.font.Font(self.faces[bold], size))
-        self._image = lru_cache(KEPT)(text_image)
-        self._measured = lru_cache(MEASURED)(text_width)
 
     def colour(self, colour: Colour) -> RGBA:
         return self.theme[colour] if isinstance(colour, str) else colour
 
     def width(self, text: str, size: int = 13, bold: bool = False) -> int:
-        return self._measured(self.font(size, bold), text if text.isprintable() else printable(text))
+        return text_width(self.font(size, bold), text if text.isprintable() else printable(text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 13, colour: Colour = TEXT,
              bold: bool = False) -> int:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
-        image = self._image(self.font(size, bold), text if text.isprintable() else printable(text), self.colour(colour))
+        image = text_image(self.font(size, bold), text if text.isprintable() else printable(text), self.colour(colour))
         on.blit(image, (x, middle - image.get_height() // 2))
         return x + image.get_width()
 
@@ -106,6 +104,7 @@ def digit_width(font: pygame.font.Font) -> int:
     return max(font.size(digit)[0] for digit in "0123456789")
 
 
+@lru_cache(MEASURED)
 def text_width(font: pygame.font.Font, text: str) -> int:
     parts = re.split(r"\d", text)
     return (len(parts) - 1) * digit_width(font) + sum(font.size(part)[0] for part in parts if part)
@@ -114,6 +113,7 @@ def text_width(font: pygame.font.Font, text: str) -> int:
 glyphs = lru_cache(KEPT)(pygame.font.Font.render)  # of a digit, or of what lies between digits
 
 
+@lru_cache(KEPT)
 def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
     """The text on a transparent surface, which must not be changed.
 
@@ -151,11 +151,12 @@ ON_PANEL = Target("panel")  # a point there that means nothing in particular
 class Canvas:
     """Draws on a surface of its own; all lengths are units. Its upper left corner lies at the pixel `at` of the window."""
 
-    def __init__(self, size: Point, pen: Pen, scale: float, colour: Colour | None = PANEL) -> None:
-        """A translucent panel with round corners, or with no colour a transparent surface."""
+    def __init__(self, size: Point, pen: Pen, scale: float, colour: Colour | None = PANEL,
+                 target: Target | None = None) -> None:
+        """A translucent panel with round corners, or with no colour a transparent surface; and what all of it is about."""
         self.pen, self.scale, self.size = pen, scale, size
         self.surface = pygame.Surface((max(self.px(size[0]), 1), max(self.px(size[1]), 1)), pygame.SRCALPHA)
-        self.targets: list[Region] = []
+        self.targets = [Region(target, self.surface.get_rect())] if target else []
         self.at = 0, 0
         if colour is not None:
             self.rect(colour, (0, 0, *size), radius=CORNER)

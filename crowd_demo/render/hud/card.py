@@ -33,6 +33,7 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
     Pen,
+    Target,
 )
 
 Outcome = Literal["faster", "slower", "no difference", "unknown", "no factor"]  # unknown as long as too few were timed
@@ -54,6 +55,7 @@ DOOR, NAMES, BAR = 21.0, 52.0, 84.0  # of a door: the height, the names' width, 
 CURVE, KEY_ROW = 63.0, 24.0  # heights
 CAPTION, LEFT, LINE = 327.0, 42.0, 22.0  # units: the gradient, the text's left edge, a line of the sentence
 NAME, SENTENCE, HINT = 148.0, 118.0, 66.0  # units above the lower edge
+ON_CARD = Target("card")
 DARKEST = 225  # alpha at the lower edge
 WHITE, PALE = (255, 255, 255), (222, 228, 234)  # on what is dark in both themes
 
@@ -169,8 +171,7 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "", t
     rows = ROW * len(card.spans[1:]) + NOTE_LINE * len(note)
     height = head + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + rows + FOOT
     card = card._replace(counts=card.counts[:int(max(min(tall - height, ROW * len(card.counts)), 0) / ROW)])
-    on = Canvas((wide, height + ROW * len(card.counts)), pen, scale, SHEET)
-    on.target((0, 0, *on.size), "card")
+    on = Canvas((wide, height + ROW * len(card.counts)), pen, scale, SHEET, ON_CARD)
     _draw_head(on, card, changes)
     top = head
     if card.spans:
@@ -198,8 +199,7 @@ def _draw_why(card: Card, wide: float, ruler: Canvas, hint: str) -> Canvas:
         is_wide = max(map(ruler.width, values)) > room * (WHY_ENDS[1] - WHY_ENDS[0]) - 6
         rows.append([line for value in dict.fromkeys(values) for line in ruler.wrapped(value, room - WHY_NAME)] * is_wide)
     heights = [ROW * max(len(lines), 1) for lines in rows]
-    on = Canvas((wide, HEAD + ROW + sum(heights) + FOOT), ruler.pen, ruler.scale, SHEET)
-    on.target((0, 0, *on.size), "card")
+    on = Canvas((wide, HEAD + ROW + sum(heights) + FOOT), ruler.pen, ruler.scale, SHEET, ON_CARD)
     _draw_head(on, card, [])
     _draw_row(on, HEAD, card.stage, "before", "after", WHY_ENDS, FAINT, NORMAL)
     top = HEAD + ROW
@@ -323,24 +323,19 @@ class AnswerView(NamedTuple):
     before: PastRun | None
     keys: Sequence[tuple[str, str, str]]  # action, key, what it does
 
-    @property
-    def difference(self) -> str:
-        if not self.before:
-            return ""
-        saved = self.before.answer_s - self.run.answer_s
-        return f"{abs(saved):.1f} s {'sooner' if saved > 0 else 'later'} than the run before" if abs(saved) >= 0.05 else (
-            "as long as the run before")
-
 
 def draw_answer(answer: AnswerView, pen: Pen, scale: float) -> Canvas:
     runs: list[tuple[PastRun, float, Colour]] = [(answer.run, INSET, ACCENT)]
+    difference = ""
     if answer.before:
         runs.append((answer.before, INSET + COLUMN, FAINT))
+        saved = answer.before.answer_s - answer.run.answer_s
+        than = f"{abs(saved):.1f} s {'sooner' if saved > 0 else 'later'} than" if abs(saved) >= 0.05 else "as long as"
+        difference = f"{than} the run before"
     curves = [(run.inside, colour) for run, _, colour in reversed(runs) if run.inside]
     doors = list(answer.run.doors)
     high = 131 + DOOR * len(doors) + (CURVE + 34) * bool(curves) + KEY_ROW * math.ceil(len(answer.keys) / 2) + 24
-    on = Canvas((WIDE, high), pen, scale, SHEET)
-    on.target((0, 0, *on.size), "answer")
+    on = Canvas((WIDE, high), pen, scale, SHEET, Target("answer"))
     right = WIDE - INSET
     left = on.right(f"{answer.agents:,} people", right, 26, SMALL, DIM)
     on.left(on.fitted(f"{answer.said[:1].upper()}{answer.said[1:]}", left - INSET - 8, LARGE), INSET, 26, LARGE, bold=True)
@@ -350,7 +345,7 @@ def draw_answer(answer: AnswerView, pen: Pen, scale: float) -> Canvas:
         on.left(f"{run.answer_s:.1f} s", at, 82, HUGE, TEXT if run is answer.run else FAINT, bold=True)
     if answer.run.slowest_tenth_s is not None:
         on.right(f"slowest tenth: {answer.run.slowest_tenth_s:.1f} s", right, 113, SMALL, DIM)
-    on.left(answer.difference, INSET, 113, SMALL, bold=True)
+    on.left(difference, INSET, 113, SMALL, bold=True)
     top = 131.0
     most = max((count for run, _, _ in runs for count in run.doors.values()), default=0) or 1
     for name in doors:

@@ -19,8 +19,20 @@ from functools import partial
 import pygame
 
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Keys, Pen, Renderings, Target, scale_for
-from crowd_demo.render.hud.card import draw_answer, draw_caption, draw_card
+from crowd_demo.render.hud.canvas import (
+    SHADE,
+    THEMES,
+    USUAL_HEIGHT,
+    USUAL_SCALE,
+    Canvas,
+    Colour,
+    Keys,
+    Pen,
+    Renderings,
+    Target,
+    scale_for,
+)
+from crowd_demo.render.hud.card import ON_CARD, draw_answer, draw_caption, draw_card
 from crowd_demo.render.hud.frame_sections import Graph, draw_line, frame_sections
 from crowd_demo.render.hud.navigation import (
     BRUSH_SLIDER,
@@ -40,14 +52,18 @@ from crowd_demo.render.hud.panel_layout import (
     RIGHT_WIDTH,
     ROW,
     STRIP_HEIGHT,
+    PanelSection,
     bar_of,
     draw_panel,
     is_wide,
     margin_of,
 )
 from crowd_demo.render.hud.sections import (
+    HEAD,
+    NUMBER_ROW,
+    NUMBERS,
     crowd_sections,
-    number_section,
+    draw_numbers,
     rows_in_view,
     scenario_sections,
     switchboard_sections,
@@ -55,6 +71,7 @@ from crowd_demo.render.hud.sections import (
 from crowd_demo.render.hud.status import Halves, Past, Status, time_text
 from crowd_demo.render.hud.text_panels import (
     LINE,
+    TOUR_WIDEST,
     draw_chart,
     draw_clock,
     draw_colour_legend,
@@ -67,17 +84,17 @@ from crowd_demo.render.hud.text_panels import (
     draw_tip,
     draw_tour,
     tip_of,
-    tour_scale,
 )
 from crowd_demo.render.hud.views import draw_list, place_of
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
 TIMELINE = Target("timeline")
+TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
 LOW_NEEDS = 140  # units: where the columns leave less for what is low, that lies over them
 LEGEND_SHARE = 0.3  # of the window's height: a higher legend of overlays scrolls
 BOARD_NEEDS = 9 * ROW + EDGES  # units of the techniques beside what is below them
-ON_CARD = {"card": "why", "measure": "measure properly"}  # what is said of keys
+CARD_KEYS = {"card": "why", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next (Shift: previous)", "inspect_follow": "follow", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
 HINTS = {"hud": "", "help": "help", "menu": "menu", "scenarios": "crowds", "tour": "tours"}  # of keys in the strip
@@ -163,7 +180,7 @@ class Hud:
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             keep = [placed.area for placed in self._placed
-                    if Target("card") in [region.target for region in placed.targets]]
+                    if ON_CARD in [region.target for region in placed.targets]]
             canvas, at = draw_tip(tip, status.hovered.at, on.get_size(), self.pen, self.scale, keep)
             on.blit(canvas.surface, at)
 
@@ -182,13 +199,12 @@ class Hud:
 
     def share_along(self, target: Target, x: float, y: float) -> float | None:
         """How far along a target a pixel is, from its left end to its right one, or upwards; None if it is not shown."""
-        for placed in self._placed:
-            for region in placed.targets:
-                if region.target == target:
-                    rect = region.rect.move(placed.at)
-                    share = (rect.bottom - y) / rect.height if target == BRUSH_SLIDER else (x - rect.left) / rect.width
-                    return min(max(share, 0.0), 1.0)
-        return None
+        rect = next((region.rect.move(placed.at) for placed in self._placed for region in placed.targets
+                     if region.target == target), None)
+        if rect is None:
+            return None
+        share = (rect.bottom - y) / rect.height if target == BRUSH_SLIDER else (x - rect.left) / rect.width
+        return min(max(share, 0.0), 1.0)
 
     def scroll_legend(self, lines: int, most: int) -> None:
         """Scroll the overlays' legend by so many lines, at most so far down."""
@@ -334,7 +350,8 @@ class Hud:
                               key=lambda each: each.headline is not None and each.chip is None)
             shown = rows_in_view(len(status.numbers), self._first_number, room, sections)
             self._first_number = shown.start
-            sections.append(number_section(status.numbers, shown))
+            sections.append(PanelSection(NUMBERS, HEAD + NUMBER_ROW * len(shown), partial(
+                draw_numbers, rows=status.numbers, shown=shown)))
         return draw_panel(sections, (LEFT_WIDTH, RIGHT_WIDTH)[side], room, status.panels.opened, self.pen, self.scale)
 
     # --- between them ------------------------------------------------------------------------------------------------
@@ -345,7 +362,9 @@ class Hud:
         presses = {"compact": 1, "off": 2}.get(status.panels.hud, 0)
         if tour.of_panels and presses and (keys := self.keys.get("hud")):
             tour = tour._replace(hint=f"{key_text(keys[0])}{', pressed twice,' * (presses > 1)} shows the panels.")
-        scale = tour_scale(self._free.width, self._on.get_height(), self.scale)
+        share = self._on.get_height() / USUAL_HEIGHT  # a tour is read from afar: it grows with the height, not its root
+        scale = min(max(self.scale, min(self.scale * math.sqrt(share), self._free.width / TOUR_WIDEST)),
+                    TOUR_LARGEST * USUAL_SCALE * share)
         canvas = self._rendered("tour", (tour, self._free.width, scale), lambda: draw_tour(
             tour, self._free.width, self.pen, scale))
         place = canvas.surface.get_rect(midbottom=self._free.midbottom)
@@ -379,7 +398,7 @@ class Hud:
             left += canvas.surface.get_width() + self._gap
         if card := status.card:
             room = max(right - left, 1) / self.scale, (bottom - top) / self.scale
-            hint = "   ".join(self._hints(ON_CARD if card.row is None else {"card": "times" if card.left else "hide"}))
+            hint = "   ".join(self._hints(CARD_KEYS if card.row is None else {"card": "times" if card.left else "hide"}))
             self._place(self._rendered("card", (card, room), lambda: draw_card(
                 card, room[0], self.pen, self.scale, hint, room[1])), (left, top))
 

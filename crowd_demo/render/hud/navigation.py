@@ -31,6 +31,7 @@ from crowd_demo.render.hud.canvas import (
     INACTIVE,
     KEY,
     MUTED,
+    PANEL,
     RGBA,
     SMALL,
     TEXT,
@@ -75,7 +76,8 @@ class Minimap:
         width, height = float(sim.terrain.walls.width), float(sim.terrain.walls.height)
         per_unit = min(WIDEST / width, HIGHEST / height)  # panel units a world unit
         box = width * per_unit, height * per_unit
-        canvas = self._canvas = Canvas((box[0] + 2 * MAP_EDGE, box[1] + 2 * MAP_EDGE), pen, scale)
+        size = box[0] + 2 * MAP_EDGE, box[1] + 2 * MAP_EDGE
+        canvas = self._canvas = Canvas(size, pen, scale, PANEL, Target("minimap"))
         inner = canvas.pixels((MAP_EDGE, MAP_EDGE, *box))
         self._px_per_unit = per_unit * scale
         picture = self._rendered.get("world", (inner.size, id(shown.ground)), lambda: pygame.surfarray.make_surface(
@@ -90,7 +92,6 @@ class Minimap:
                 pygame.draw.rect(canvas.surface, (0, 0, 0), seen.inflate(2, 2), 3)
                 pygame.draw.rect(canvas.surface, pen.colour(colour), seen, 1)
         canvas.surface.set_clip(None)
-        canvas.target((0, 0, *canvas.size), "minimap")
         return canvas
 
     def world_at(self, x: float, y: float) -> tuple[float, float]:

@@ -85,25 +85,21 @@ def draw_panel(sections: Sequence[PanelSection], width: float, room: float, open
     for section, height in zip(sections, heights, strict=False):
         is_open, body = section.name in shown or not section.folds, top
         if section.headline is not None:
-            _draw_row(canvas, section, top, is_open)
+            y = top + ROW / 2
+            if section.folds:  # a triangle that points down at what is open, or to the right at a folded section's name
+                corners = ((-3, -1.5), (3, -1.5), (0, 2)) if is_open else ((-1.5, -3), (-1.5, 3), (2, 0))
+                canvas.polygon(FAINT, [(PAD + 2.0 + right, y + below) for right, below in corners])
+                canvas.target((0, top, width, ROW), "fold" if is_open else "unfold", section.name)
+            if section.chip:
+                draw_chip(canvas, PLAIN_CHIP, section.chip, (PAD + 15, y))
+            canvas.left(section.name, PAD + (24 if section.chip else 11), y, colour=DIM)
+            if section.headline and (section.chip or not is_open):
+                canvas.right(section.headline, width - PAD, y, colour=TEXT if section.chip else DIM,
+                             bold=section.chip is not None)
             body += ROW
         (section.draw if is_open else section.draw_brief)(canvas, body)
         top += height
     return canvas
-
-
-def _draw_row(canvas: Canvas, section: PanelSection, top: float, is_open: bool) -> None:
-    """Draw a triangle that points down at what is open, or to the right at a folded section's name, and its headline."""
-    x, y, end = PAD + 2.0, top + ROW / 2, canvas.size[0] - PAD
-    if section.folds:
-        across, down = ((-1.5, -3), (-1.5, 3), (2, 0)), ((-3, -1.5), (3, -1.5), (0, 2))
-        canvas.polygon(FAINT, [(x + right, y + below) for right, below in (down if is_open else across)])
-        canvas.target((0, top, canvas.size[0], ROW), "fold" if is_open else "unfold", section.name)
-    if section.chip:
-        draw_chip(canvas, PLAIN_CHIP, section.chip, (PAD + 15, y))
-    canvas.left(section.name, PAD + (24 if section.chip else 11), y, colour=DIM)
-    if section.headline and (section.chip or not is_open):
-        canvas.right(section.headline, end, y, colour=TEXT if section.chip else DIM, bold=section.chip is not None)
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------

@@ -45,7 +45,6 @@ from crowd_demo.render.hud.canvas import (
     Canvas,
     Colour,
     Keys,
-    Point,
 )
 from crowd_demo.render.hud.panel_layout import (
     EDGES,
@@ -216,8 +215,12 @@ def draw_errors(on: Canvas, top: float, sim: Simulation, readings: Readings) -> 
         on.circle(GROUND, middle, DIAL_RADIUS)
         on.circle(EDGE, middle, DIAL_RADIUS, width=1)
         for line, (name, colour) in enumerate((("all", DIM), ("kept", WARM))):
-            if bias:
-                draw_hand(on, middle, bias.kept if name == "kept" else bias.all, colour)
+            if bias:  # a hand from the middle of the dial, with a dot at its tip, at most to the rim
+                x, y = bias.kept if name == "kept" else bias.all
+                scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(math.hypot(x, y), DIAL_FULL))
+                tip = middle[0] + x * scale, middle[1] + y * scale
+                on.line(colour, middle, tip, width=2)
+                on.circle(colour, tip, 2)
             on.left(name, left + 2 * DIAL_RADIUS + 8, middle[1] - 7 + 14 * line, SMALL, colour)
         on.target((left, top, INNER / 2, 2 * DIAL_RADIUS), "fact", "mean direction to")
 
@@ -244,14 +247,6 @@ def draw_curve(on: Canvas, box: Box, values: Doubles, low: float, high: float) -
     on.line(EDGE, (left, top + height), (left + width, top + height))
 
 
-def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour: Colour) -> None:
-    """Draw a hand from the middle of the dial, with a dot at its tip, at most to the rim."""
-    scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(math.hypot(*direction), DIAL_FULL))
-    tip = middle[0] + direction[0] * scale, middle[1] + direction[1] * scale
-    on.line(colour, middle, tip, width=2)
-    on.circle(colour, tip, 2)
-
-
 # --- a scenario ------------------------------------------------------------------------------------------------------
 
 def scenario_sections(sim: Simulation, keys: Keys) -> list[PanelSection]:
@@ -271,8 +266,16 @@ def draw_scenario(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
     top = draw_led(on, top, [Fact("remain", f"{count:,} of {first:,}"), Fact("clock", time_text(clock_s)),
                              Fact("answer", UNREAD if answer_s is None else f"{answer_s:.1f} s", ACCENT)])
     top = _draw_places(on, top + 4, sim)
-    if any(event.hand for event in sim.config.events):
-        _draw_hand(on, top, sim, keys)
+    if any(event.hand for event in sim.config.events):  # the one that comes when the key is pressed, or this line clicked
+        middle = top + LINE / 2
+        if sim.events.by_hand is None:
+            on.left("no manual events left", PAD, middle, SMALL, FAINT)
+        else:
+            on.rect(TOUCHED, (PAD - 4, top + 1, INNER + 8, LINE - 2), radius=4)
+            end = on.left(key_text(keys[HAPPEN][0]), PAD, middle, SMALL, ACCENT) + 8 if keys.get(HAPPEN) else PAD
+            text = str(sim.config.events[sim.events.by_hand].hand)
+            on.left(on.fitted(text, LEFT_WIDTH - PAD - end, SMALL), end, middle, SMALL)
+            on.target((0, top, LEFT_WIDTH, LINE), "action", HAPPEN)
         top += LINE
     if ends := [event for event in sim.config.events if event.end]:
         colour = DIM if answer_s is None else ACCENT
@@ -306,18 +309,6 @@ def _draw_places(on: Canvas, top: float, sim: Simulation) -> float:
         on.target((PAD, top, INNER, PLACE), "fact", "flow" if is_line else "inside")
         top += PLACE
     return top
-
-
-def _draw_hand(on: Canvas, top: float, sim: Simulation, keys: Keys) -> None:
-    """Draw which event of the scenario comes next when the key is pressed, or this line is clicked."""
-    number = sim.events.by_hand
-    if number is None:
-        on.left("no manual events left", PAD, top + LINE / 2, SMALL, FAINT)
-        return
-    on.rect(TOUCHED, (PAD - 4, top + 1, INNER + 8, LINE - 2), radius=4)
-    end = on.left(key_text(keys[HAPPEN][0]), PAD, top + LINE / 2, SMALL, ACCENT) + 8 if keys.get(HAPPEN) else PAD
-    on.left(on.fitted(str(sim.config.events[number].hand), LEFT_WIDTH - PAD - end, SMALL), end, top + LINE / 2, SMALL)
-    on.target((0, top, LEFT_WIDTH, LINE), "action", HAPPEN)
 
 
 # --- the techniques -----------------------------------------------------------------------------------------------------
@@ -432,16 +423,6 @@ class SliderScale(NamedTuple):
         return ZERO if self.low < self.floor else 0.0
 
 
-def draw_slider(on: Canvas, box: Box, scale: SliderScale, value: float) -> None:
-    left, top, width, height = box
-    middle = top + height / 2
-    at, usual = (left + width * scale.position(number) for number in (value, scale.usual))
-    on.line(EDGE, (left, middle), (left + width, middle), width=2)
-    on.line(ACCENT, (left, middle), (at, middle), width=2)
-    on.line(FAINT, (usual, middle - 5), (usual, middle + 5))
-    on.circle(ACCENT if value != scale.usual else TEXT, (at, middle), 3.5)
-
-
 # --- the section -----------------------------------------------------------------------------------------------------
 
 def scale_of(row: NumberRow) -> SliderScale:
@@ -455,10 +436,6 @@ def rows_in_view(count: int, first: int, room: float, others: Sequence[PanelSect
     shown = min(count, MAX_ROWS, max(int((room - used) / NUMBER_ROW), LEAST_ROWS))
     first = min(max(first, 0), count - shown)
     return range(first, first + shown)
-
-
-def number_section(rows: Sequence[NumberRow], shown: range) -> PanelSection:
-    return PanelSection(NUMBERS, HEAD + NUMBER_ROW * len(shown), partial(draw_numbers, rows=rows, shown=shown))
 
 
 def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], shown: range) -> None:
@@ -477,12 +454,16 @@ def draw_numbers(on: Canvas, top: float, rows: Sequence[NumberRow], shown: range
         colour: Colour = INACTIVE if fixed else ACCENT if changed else TEXT
         label = number.path if number.path.startswith("links.") else number.key
         on.left(on.fitted(label, NAME_WIDTH, SMALL), PAD, middle, SMALL, INACTIVE if fixed else DIM)
-        slider: Box = (SLIDER_LEFT, line, SLIDER_WIDTH, NUMBER_ROW)
+        groove = (SLIDER_LEFT, middle), (SLIDER_LEFT + SLIDER_WIDTH, middle)
         if fixed:
-            on.line(INACTIVE, (SLIDER_LEFT, middle), (SLIDER_LEFT + SLIDER_WIDTH, middle))  # the groove alone
+            on.line(INACTIVE, *groove)
         else:
-            draw_slider(on, slider, scale_of(row), row.value)
-            on.target(slider, SLIDER, number.path)
+            now, usual = (SLIDER_LEFT + SLIDER_WIDTH * scale_of(row).position(each) for each in (row.value, row.shipped))
+            on.line(EDGE, *groove, width=2)
+            on.line(ACCENT, groove[0], (now, middle), width=2)
+            on.line(FAINT, (usual, middle - 5), (usual, middle + 5))
+            on.circle(ACCENT if changed else TEXT, (now, middle), 3.5)
+            on.target((SLIDER_LEFT, line, SLIDER_WIDTH, NUMBER_ROW), SLIDER, number.path)
         on.right(value_text(row), LEFT_WIDTH - PAD, middle, SMALL, colour)
         left = SLIDER_LEFT + SLIDER_WIDTH + 2
         on.target((left, line, LEFT_WIDTH - PAD - left, NUMBER_ROW), SETTING, number.path)

@@ -137,20 +137,12 @@ class LegendItem(NamedTuple):
     chart: Chart | None = None
 
 
-class MemoryStrip(NamedTuple):
-    """Slots in memory, as shares of all slots."""
-
-    own: float
-    candidates: tuple[float, ...]
-    neighbours: tuple[float, ...]
-
-
 class Inspection(NamedTuple):
     """What the inspector's panel says of an agent, or of those in a box."""
 
     title: str
     rows: tuple[tuple[str, str], ...]
-    strip: MemoryStrip | None = None
+    strip: tuple[float, Sequence[float], Sequence[float]] | None = None  # shares of all slots: own, candidates, neighbours
     is_box: bool = False
     sentence: str = ""
     raw: tuple[tuple[str, str], ...] = ()

@@ -32,8 +32,6 @@ from crowd_demo.render.hud.canvas import (
     SHEET,
     SMALL,
     TEXT,
-    USUAL_HEIGHT,
-    USUAL_SCALE,
     WARM,
     Canvas,
     Colour,
@@ -64,7 +62,6 @@ JOB_BAR = 84.0
 TIP_LINE = 14.5
 CURSOR_PX = 14  # from the cursor to its tip
 TOUR_WIDEST = 540.0  # fits between the panels at the usual size
-TOUR_LARGEST = 1.6  # times the usual size, however large the panels are
 SAID, SAID_LINE, TOUR_FOOT = 15.0, 20.0, 26.0
 TOUR_KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc", "leave"))
 BET = Target("bet")  # the scale for a guess
@@ -200,12 +197,6 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
 
 # --- a tour ----------------------------------------------------------------------------------------------------------
 
-def tour_scale(room_px: int, height_px: int, scale: float) -> float:
-    """Pixels a unit of a tour, which is read from afar: with the window's height, not its root, where there is room."""
-    share = height_px / USUAL_HEIGHT
-    return min(max(scale, min(scale * math.sqrt(share), room_px / TOUR_WIDEST)), TOUR_LARGEST * USUAL_SCALE * share)
-
-
 def draw_tour(view: TourView, room_px: int, pen: Pen, scale: float) -> Canvas:
     bet, foot = view.bet, BET_HIGH * bool(view.bet) + TOUR_FOOT - 4
     verdict = bet.outcome if bet else None
@@ -303,14 +294,14 @@ def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: flo
         on.left(what, PAD, top + ROW / 2, SMALL, DIM)
         top = on.paragraph(lines, PAD + (labels if what else 0), top, ROW, SMALL)
     if strip:  # all of memory from left to right: candidates above, neighbours below, the agent across both
-        wide, top = RIGHT_WIDTH - 2 * PAD, top + 4
+        wide, top, (own, candidates, neighbours) = RIGHT_WIDTH - 2 * PAD, top + 4, strip
         on.left("memory, from the first slot to the last", PAD, top + 4, SMALL, FAINT)
         on.rect(GROUND, (PAD, top + 11, wide, 12))
         on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)
-        for shares, colour, down in ((strip.candidates, GREY, 11.0), (strip.neighbours, GREEN, 17.0)):
+        for shares, colour, down in ((candidates, GREY, 11.0), (neighbours, GREEN, 17.0)):
             for offset in {int(share * wide) for share in shares}:
                 on.rect(colour, (PAD + offset, top + down, 1.5, 6))
-        on.rect(ORANGE, (PAD + strip.own * wide - 1, top + 9, 2.5, 16))
+        on.rect(ORANGE, (PAD + own * wide - 1, top + 9, 2.5, 16))
     on.paragraph(hints, PAD, high - ROW * len(hints) - 6, ROW, SMALL, FAINT)
     return on
 
@@ -360,9 +351,7 @@ def _words(text: str, ruler: Canvas, size: float, colour: Colour) -> LegendPart:
 # --- the strip --------------------------------------------------------------------------------------------------------
 
 def draw_pill(parts: Sequence[LegendPart], gap: float, pen: Pen, scale: float, target: Target | None = None) -> Canvas:
-    on = Canvas((2 * PAD + width_of(parts, gap), STRIP_HEIGHT), pen, scale)
-    if target:
-        on.target((0, 0, *on.size), *target)
+    on = Canvas((2 * PAD + width_of(parts, gap), STRIP_HEIGHT), pen, scale, PANEL, target)
     draw_line(on, parts, PAD, STRIP_HEIGHT / 2, gap)
     return on
 
@@ -448,20 +437,20 @@ def _key(key: Key, ruler: Canvas, wide: float = KEY_WIDTH) -> LegendPart:
 def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> Canvas:
     """A panel of at most `room` units width: a title, and each colour with its text, or all of them between two texts."""
     ruler = Canvas((1, 1), pen, scale, None)
-    lines = in_lines(_parts(legend, room - 2 * PAD, ruler), room - 2 * PAD, COLOUR_GAP)
+    inner = room - 2 * PAD
+    parts = [_words(ruler.fitted(legend.title, inner), ruler, NORMAL, TEXT)]
+    parts += [_ramp(legend, inner, ruler)] if legend.is_ramp else [
+        _key(Key(colour, ruler.fitted(text, inner - SWATCH - 6, SMALL)), ruler, SWATCH)
+        for colour, text in zip(legend.colours, legend.texts, strict=True)]
+    lines = in_lines(parts, inner, COLOUR_GAP)
     wide = max(width_of(line, COLOUR_GAP) for line in lines)
-    canvas = Canvas((2 * PAD + wide, COLOUR_EDGES + LINE * len(lines)), pen, scale)
+    canvas = Canvas((2 * PAD + wide, COLOUR_EDGES + LINE * len(lines)), pen, scale, PANEL, Target("action", "colours"))
     for number, line in enumerate(lines):
         draw_line(canvas, line, PAD, COLOUR_EDGES / 2 + LINE * (number + 0.5), COLOUR_GAP)
-    canvas.target((0, 0, *canvas.size), "action", "colours")
     return canvas
 
 
-def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
-    title = _words(ruler.fitted(legend.title, room), ruler, NORMAL, TEXT)
-    if not legend.is_ramp:
-        return [title, *(_key(Key(colour, ruler.fitted(text, room - SWATCH - 6, SMALL)), ruler, SWATCH)
-                         for colour, text in zip(legend.colours, legend.texts, strict=True))]
+def _ramp(legend: Legend, room: float, ruler: Canvas) -> LegendPart:
     wide = min(RAMP, RAMP_SHARE * room)
     each = (room - wide - COLOUR_GAP) / 2
     first, last = (ruler.fitted(text, each, SMALL) for text in (legend.texts[0], legend.texts[-1]))
@@ -475,7 +464,7 @@ def _parts(legend: Legend, room: float, ruler: Canvas) -> list[LegendPart]:
         on.rect(FAINT, (x + before - 1, middle - SWATCH / 2 - 1, wide + 2, SWATCH + 2), width=1)
         on.left(last, x + before + wide + COLOUR_GAP / 2, middle, SMALL, DIM)
 
-    return [title, LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)]
+    return LegendPart(before + wide + COLOUR_GAP / 2 + ruler.width(last, SMALL), draw)
 
 
 # --- a chart ---------------------------------------------------------------------------------------------------------

@@ -115,8 +115,7 @@ def draw_list(view: ListView, window: tuple[int, int], pen: Pen, scale: float) -
     selected = next((number for number, line in enumerate(lines) if line == chosen), 0)
     shown = max(int((room[1] - HEAD - foot) / row), 1)
     first = max(min(selected - shown // 2, len(lines) - shown), 0)  # the selected line is in the middle if possible
-    canvas = Canvas((wide, HEAD + row * len(lines[first:first + shown]) + foot), pen, scale, SHEET)
-    canvas.target((0, 0, *canvas.size), *ON_DIALOG)
+    canvas = Canvas((wide, HEAD + row * len(lines[first:first + shown]) + foot), pen, scale, SHEET, ON_DIALOG)
     _draw_head(canvas, view)
     top = HEAD
     for line in lines[first:first + shown]:
@@ -219,7 +218,6 @@ def _colours(row: Row, is_selected: bool) -> tuple[Colour, Colour]:
 
 def _write(canvas: Canvas, text: str, x: float, middle: float, size: float, colour: Colour,
            matches: re.Pattern[str] | None) -> None:
-    """Write from x on, with accents on what matches."""
     for number, part in enumerate(matches.split(text) if matches else [text]):
         x = canvas.left(part, x, middle, size, ACCENT if number % 2 else colour) if part else x
 

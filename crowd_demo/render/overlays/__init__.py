@@ -1,1 +1,0 @@
-"""What is drawn over the picture; base.py says what an overlay gets."""

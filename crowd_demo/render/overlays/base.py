@@ -33,7 +33,6 @@ from crowd_demo.render.hud.status import Chart, Key, LegendItem
 from crowd_demo.render.inks import RGB, SCALE, scale_inks
 from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.scene import Used
-from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sprites.pixels import Frame, frame_of, is_plain, plain_surface
 
@@ -105,26 +104,16 @@ class OverlayView(NamedTuple):
     scales: Scales  # of heat maps
     cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
 
-    @property
-    def structure(self) -> Structure | None:
-        """The neighbour structure as the last step has left it; None if that is not the one of the options."""
-        return self.sim.built_structure
-
-    @property
-    def pointed_at(self) -> tuple[float, float]:
-        """The point of the world under the cursor, or in the middle of the screen."""
-        return self.camera.screen_to_world(*self.cursor) if self.cursor else (self.camera.x, self.camera.y)
-
     def positions(self, slots: Ints) -> tuple[Doubles, Doubles]:
         """Where these agents are drawn, world units."""
         return self._found(slots, EVERYWHERE)[1:]
 
-    def in_view(self, slots: Ints | None = None) -> Ints:
-        """The slots of the agents on the screen that the scene has drawn, or of some of these."""
-        return self.visible(slots)[0]
+    def in_view(self) -> Ints:
+        """The slots of the agents on the screen that the scene has drawn."""
+        return self.visible()[0]
 
     def visible(self, slots: Ints | None = None) -> tuple[Ints, Doubles, Doubles]:
-        """The slots of `in_view`, and where each agent is drawn: x and y, world units."""
+        """The slots of `in_view`, or of some of these, and where each agent is drawn: x and y, world units."""
         return self._found(self.used.slots if slots is None else slots, self.camera.view_rect())
 
     def sample(self, slots: Ints, most: int) -> tuple[Ints, Doubles, Doubles, str]:
@@ -264,22 +253,19 @@ class Sketch:
 
     def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0, moved: Moved = lambda rect: rect) -> None:
         """Write the labels, `scale` times as large as is usual in such a window, and moved away from what will cover them."""
+        px_per_unit = scale_for(on.get_size(), scale)
         for parts, spots, alpha, may_move in self._labels:
-            sheet = plate(parts, pen, scale_for(on.get_size(), scale))
+            width, x = Canvas((1, 1), pen, px_per_unit, None).width, 5.0
+            canvas = Canvas((sum(width(text, SMALL) + 5 for text, _ in parts) + 5, 17), pen, px_per_unit)
+            for text, colour in parts:
+                x = canvas.left(text, x, 8.5, SMALL, colour) + 5
+            sheet = canvas.surface
             sheet.set_alpha(alpha)
             rects = [sheet.get_rect(**{corner: pixel}) for corner, pixel in spots]
             if may_move:
                 on.blit(sheet, moved(rects[0].clamp(on.get_rect().inflate(-16, -16))))
             elif seen := [rect for rect in rects if on.get_rect().contains(rect) and moved(rect) == rect]:
                 on.blit(sheet, seen[0])
-
-
-def plate(parts: Sequence[Part], pen: Pen, scale: float) -> pygame.Surface:
-    width, x = Canvas((1, 1), pen, scale, None).width, 5.0
-    canvas = Canvas((sum(width(text, SMALL) + 5 for text, _ in parts) + 5, 17), pen, scale)
-    for text, colour in parts:
-        x = canvas.left(text, x, 8.5, SMALL, colour) + 5
-    return canvas.surface
 
 
 def _joined(parts: Sequence[tuple[ArrayLike, ...]], *kinds: type) -> list[Any]:

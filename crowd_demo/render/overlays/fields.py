@@ -14,12 +14,12 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs
+from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.grid.cells import Cells
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import ON_DARK
-from crowd_demo.render.colours.modes import SHADES, WHEEL, shades_of
+from crowd_demo.render.colours.modes import SHADES, shades_of
 from crowd_demo.render.colours.squares import FLOWS, NAMES
 from crowd_demo.render.hud.status import Chart, Key
 from crowd_demo.render.inks import BLACK, BLUE, GREEN, ORANGE, PURPLE, RGB, SHADOW, VERMILION, WHITE, ink
@@ -118,7 +118,7 @@ def on_free_tiles(row: Longs, column: Longs, side: float, walls: Walls) -> tuple
 
 def draw_candidates(sketch: Sketch, view: OverlayView) -> None:
     """Fill each cell, or the box of each group that looks together, by the candidates of its agents."""
-    structure = view.structure
+    structure = view.sim.built_structure
     if structure is None:
         sketch.explain(NOT_BUILT)
         return
@@ -143,7 +143,17 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     near = cells_in(sketch.rect, cell, cells.columns, cells.rows, reach)
     outside = [(reach - shown[0] + around[0], reach + shown[-1] - around[-1])
                for shown, around in zip((rows, columns), near, strict=True)]  # of the world
-    agents = np.pad(_agents_in(cells, *near), outside)
+    count, shape = cells.rows * cells.columns, (cells.rows, cells.columns)
+    window = np.s_[near[0][0]:near[0][-1] + 1, near[1][0]:near[1][-1] + 1]
+    if isinstance(cells, Cells):
+        within = cells.start[1:count + 1].reshape(shape)[window] - cells.start[:count].reshape(shape)[window]
+    else:  # all lists are followed at once, as long as the longest one goes on
+        slot = cells.head[:count].reshape(shape)[window]
+        within = np.zeros_like(slot)
+        while (slot >= 0).any():
+            within += slot >= 0
+            slot = np.where(slot >= 0, cells.next[slot], -1)
+    agents = np.pad(within, outside)
     of_columns = reduce(np.add, (agents[first:first + high] for first in range(2 * reach + 1)))
     candidates = reduce(np.add, (of_columns[:, first:first + wide] for first in range(2 * reach + 1)))
     every = max(int(1 / (cell * sketch.zoom)), 1)
@@ -151,20 +161,6 @@ def _of_cells(sketch: Sketch, cells: Cells | Lists, cell: float) -> Heat:
     left, top = columns[::every][column] * cell, rows[::every][row] * cell
     amounts = candidates[::every, ::every][row, column].astype(np.float64)
     return (left, top, left + every * cell, top + every * cell), amounts
-
-
-def _agents_in(cells: Cells | Lists, rows: Longs, columns: Longs) -> Ints:
-    """The agents in each of these cells; all lists are followed at once, as long as the longest one goes on."""
-    count, shape = cells.rows * cells.columns, (cells.rows, cells.columns)
-    window = np.s_[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
-    if isinstance(cells, Cells):
-        return cells.start[1:count + 1].reshape(shape)[window] - cells.start[:count].reshape(shape)[window]
-    slot = cells.head[:count].reshape(shape)[window]
-    agents = np.zeros_like(slot)
-    while (slot >= 0).any():
-        agents += slot >= 0
-        slot = np.where(slot >= 0, cells.next[slot], -1)
-    return agents
 
 
 def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
@@ -207,7 +203,7 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     to_x, to_y = (column + 0.5) * side + way_x, (row + 0.5) * side + way_y
     inks = INKS[shades_of(way_x.astype(np.float32), way_y.astype(np.float32))]
     sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks, width=2, shadow=SHADOW)
-    keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
+    keys = (Key(colour, text) for colour, text in zip(ON_DARK.wheel, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
     sketch.explain(f"mean direction on {square_text(view.sim, side)}{thinned}, long arrows: all agree", *keys)
 
@@ -220,7 +216,8 @@ def draw_flow(sketch: Sketch, view: OverlayView) -> None:
     if not len(flow.made):
         sketch.explain("no destinations")
         return
-    fields, (at_x, at_y) = flow.fields, view.pointed_at
+    fields, camera = flow.fields, view.camera
+    at_x, at_y = camera.screen_to_world(*view.cursor) if view.cursor else (camera.x, camera.y)
     goal = int(np.argmin((fields.goal_x - at_x) ** 2 + (fields.goal_y - at_y) ** 2))
     sketch.label(f"destination {goal}", float(fields.goal_x[goal]), float(fields.goal_y[goal]))
     if not flow.made[goal]:
@@ -267,9 +264,10 @@ class PeopleOnGround(NamedTuple):
 
 def ground_in(sketch: Sketch, view: OverlayView) -> PeopleOnGround:
     """Count people and add up their speeds in the squares in view."""
-    walls, (slots, x, y) = view.sim.terrain.walls, view.visible()
-    left, top, right, bottom = rect = _within(sketch.rect, walls)
-    squares, columns = squares_in(rect, _side(rect, walls)), cast(PeopleColumns, view.sim.agents.view)
+    walls, (slots, x, y), columns = view.sim.terrain.walls, view.visible(), cast(PeopleColumns, view.sim.agents.view)
+    ends = (float(walls.width), float(walls.height)) * 2  # of the view the part in the world; a point if there is none
+    left, top, right, bottom = rect = Rect(*(min(max(edge, 0.0), end) for edge, end in zip(sketch.rect, ends, strict=True)))
+    squares = squares_in(rect, _side(rect, walls))
     number, state = squares.number_at(x.clip(left, right), y.clip(top, bottom)), columns.state[slots]
     speed = np.rint(np.hypot(columns.vx[slots], columns.vy[slots]) * np.float32(FIXED))
     stand = np.flatnonzero((state == WAITING) | (state == QUEUING))
@@ -286,13 +284,6 @@ def ground_in(sketch: Sketch, view: OverlayView) -> PeopleOnGround:
     per_step, people = 1 / (FIXED * UNITS_A_METRE), around(everybody)
     return PeopleOnGround(squares, here, around(here), (speeds - around(added(stand, speed[stand]))) * per_step, people,
                   speeds * per_step / area, people / area)
-
-
-def _within(view: Rect, walls: Walls) -> Rect:
-    """The part of the view that lies in the world; a point of it if there is none."""
-    width, height = float(walls.width), float(walls.height)
-    left, right = min(max(view.left, 0.0), width), min(max(view.right, 0.0), width)
-    return Rect(left, min(max(view.top, 0.0), height), right, min(max(view.bottom, 0.0), height))
 
 
 def _side(rect: Rect, walls: Walls) -> float:
@@ -327,9 +318,15 @@ def draw_fundamental(sketch: Sketch, view: OverlayView) -> None:
     edges, which = free_parts(ground.squares, found, view.sim.terrain.walls)
     sketch.areas(*edges, SPEED_INKS[speed_class(density, speed)][which])
     quantum = (UNITS_A_METRE / (3 * ground.squares.side)) ** 2  # where there are no walls densities are multiples of it
+    density_bin = quantum * max(round(DENSITY_BIN / quantum), 1)
+    empty = empty_chart(density_bin)
+    rows, columns = empty.counts.shape
+    column, row = ((values / size).astype(np.int64).clip(0, most - 1)  # the last bins also count what lies beyond
+                   for values, size, most in ((density, density_bin, columns), (speed, SPEED_BIN, rows)))
+    counts = np.bincount(row * columns + column, minlength=rows * columns)
     sketch.explain("mean speed, as a share of Weidmann's for the density around",
                    *(Key(colour, text) for _, colour, text in SPEEDS),
-                   chart=chart_of(density, speed, quantum * max(round(DENSITY_BIN / quantum), 1)))
+                   chart=empty._replace(counts=counts.reshape(rows, columns)))
 
 
 def speed_class(density: Doubles, speed: Doubles) -> Longs:
@@ -337,15 +334,6 @@ def speed_class(density: Doubles, speed: Doubles) -> Longs:
     expected = weidmann(density)
     jam, slow, fast = (speed >= share * expected for share, _, _ in SPEEDS[1:])
     return jam.astype(np.int64) + slow + fast
-
-
-def chart_of(density: Doubles, speed: Doubles, density_bin: float) -> Chart:
-    """Count squares by density and speed; the last bins also count what lies beyond."""
-    empty = empty_chart(density_bin)
-    rows, columns = empty.counts.shape
-    column, row = ((values / size).astype(np.int64).clip(0, most - 1)
-                   for values, size, most in ((density, density_bin, columns), (speed, SPEED_BIN, rows)))
-    return empty._replace(counts=np.bincount(row * columns + column, minlength=rows * columns).reshape(rows, columns))
 
 
 @lru_cache(maxsize=8)  # asked in each frame

@@ -27,7 +27,7 @@ ENDS = Key(SCALE[0], "start of memory"), Key(SCALE[-1], "its end")
 # --- cells and boxes -------------------------------------------------------------------------------------------------
 
 def draw_cells(sketch: Sketch, view: OverlayView) -> None:
-    structure = view.structure
+    structure = view.sim.built_structure
     if structure is None:
         sketch.explain(NOT_BUILT)
     elif isinstance(structure, TreeStructure):
@@ -82,7 +82,7 @@ def _between(low: float, high: float, step: float, end: float) -> Doubles:
 
 def draw_curve(sketch: Sketch, view: OverlayView) -> None:
     """Draw the part of the curve that is on the screen; its colour says how far along memory it is."""
-    structure = view.structure
+    structure = view.sim.built_structure
     match structure:
         case None:
             sketch.explain(NOT_BUILT)

@@ -1,1 +1,0 @@
-"""What is measured about a crowd between two steps; readings.py lists the meters."""

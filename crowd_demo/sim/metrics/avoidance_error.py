@@ -32,14 +32,8 @@ FEW = 16  # agents from which the candidates of an agent are estimated
 MEETS = 1 << 21  # candidates of a sample, at most
 
 
-class Method(NamedTuple):
-    """Agents that are due or all; by the present techniques, or exactly: with all neighbours and the behaviour's own rules."""
-
-    everybody: bool = False
-    exact: bool = False
-
-
-KEPT, FRESH, EXACT = Method(), Method(everybody=True), Method(everybody=True, exact=True)
+# By the present techniques for agents that are due, or for all; or exactly: with all neighbours and the behaviour's own rules.
+KEPT, FRESH, EXACT = range(3)
 
 
 class AvoidanceError(NamedTuple):
@@ -49,24 +43,13 @@ class AvoidanceError(NamedTuple):
     most: float = 0.0
 
 
-class Sampled:
+@lru_cache(maxsize=1)
+def _room(size: int) -> tuple[Doubles, Ints, Floats]:
     """What a sample takes: kept, since meters are read again and again. Nobody reads two at a time: they call kernels."""
-
-    def __init__(self, size: int) -> None:
-        self.pushes = np.empty((2, 2, size))  # by method
-        self._look_at, self._push = np.empty(size, np.int32), np.empty(size, np.float32)
-
-    def update_due(self, next_update: Ints, slots: Longs) -> Ints:
-        return np.take(next_update, slots, out=self._look_at[:len(slots)], mode="clip")
-
-    def push(self, push: Floats, slots: Longs) -> Floats:
-        return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
+    return np.empty((2, 2, size)), np.empty(size, np.int32), np.empty(size, np.float32)
 
 
-_sampled = lru_cache(maxsize=1)(Sampled)
-
-
-def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
+def pushes(sim: Simulation, slots: Longs, *methods: int) -> Doubles:
     """Return float64[methods, 2, slots]: the pushes on these agents by each of two methods, or by one.
 
     Call after `run(sim.reindexing())`. The array is overwritten by the next call.
@@ -76,21 +59,22 @@ def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     mine, before = ((each.avoidance_x, each.avoidance_y, each.next_update) for each in (columns, kept))
     for column, old in zip(mine, before, strict=True):
         old[:] = column
-    sampled = _sampled(max(len(slots), SAMPLE))
-    found = sampled.pushes[:len(methods), :, :len(slots)]
+    by_method, when, pushed = _room(max(len(slots), SAMPLE))
+    found = by_method[:len(methods), :, :len(slots)]
     for method, into in zip(methods, found, strict=True):
         columns.next_update[:] = world.schedule.due_below  # later than now
-        columns.next_update[slots] = 0 if method.everybody else sampled.update_due(kept.next_update, slots)
+        columns.next_update[slots] = 0 if method != KEPT else np.take(
+            kept.next_update, slots, out=when[:len(slots)], mode="clip")
         run(sim.structure.query(sim.optimizations.simd, world.rules, world.schedule))
-        run(sim.interaction.all_launches(world, exact=True) if method.exact else sim.interaction.launches(world))
+        run(sim.interaction.all_launches(world, exact=True) if method == EXACT else sim.interaction.launches(world))
         for of_axis, push in zip(into, (columns.avoidance_x, columns.avoidance_y), strict=True):
-            of_axis[:] = sampled.push(push, slots)
+            of_axis[:] = np.take(push, slots, out=pushed[:len(slots)], mode="clip")
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found
 
 
-def avoidance_error(sim: Simulation, method: Method, truth: Method) -> AvoidanceError:
+def avoidance_error(sim: Simulation, method: int, truth: int) -> AvoidanceError:
     """Return the error of the pushes by one method against those by another."""
     run(sim.reindexing())
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
@@ -124,7 +108,7 @@ def ages(sim: Simulation) -> Longs:
 _tally = lru_cache(Tally)
 
 
-def _met(sim: Simulation, agents: int, method: Method) -> int:
+def _met(sim: Simulation, agents: int, method: int) -> int:
     pushes(sim, spread(sim.agents.count, agents), method)
     return int(sim.interaction.memory(sim).strips.counters[:, CANDIDATES].sum())
 

@@ -38,8 +38,8 @@ SYSTEM = Path("/sys/devices/system/cpu/cpu0/cache")
 FILES = "level", "type", "size", "ways_of_associativity"
 WORD = 4  # bytes of a column's element
 BESIDE = "shift_x", "shift_y"  # arrays of contact, by slot as columns are
+# Whose columns: those of candidates (None: of the structure's), which so many agents read; or of slots, their own.
 Read = tuple[Candidates | Ints | None, Sequence[str], int]
-"""Whose columns: those of candidates (None: of the structure's), which so many agents read; or of slots, their own."""
 
 
 class Locality(NamedTuple):

@@ -1,1 +1,0 @@
-"""Who is in the crowd, and who is tied to whom: births, deaths, first positions, links."""

@@ -52,22 +52,11 @@ class BirthsDeaths(Stage):
         return self.active
 
     def commit(self, world: World) -> None:
-        """Remove the agents that die in this step, then add newcomers."""
-        died, born = self._remove_dead(world), self._add_newborn(world)
-        world.fit()
-        self.lately.append(Turnover(world.tick, died, born))
-        world.profile.counters.update(births=float(born.shape[1]), deaths=float(died.shape[1]))
-
-    def _remove_dead(self, world: World) -> Floats:
-        """Return where agents died; the gaps of deferred removals stay open."""
+        """Remove the agents that die in this step, then add newcomers: as many as are due, while there is room and memory."""
         dead = who_dies(world, self._due(world.tick, self.settings.deaths_per_s, late=True))
         died = _places(world, dead)
-        for part in np.array_split(dead, self.settings.causes):
+        for part in np.array_split(dead, self.settings.causes):  # the gaps of deferred removals stay open
             world.agents.remove(part, world.options.removal, world.workers)
-        return died
-
-    def _add_newborn(self, world: World) -> Floats:
-        """Return where agents were born: as many as are due, while there is room and memory."""
         count = len(world.agents.handles)
         born = min(self._due(world.tick, self.settings.births_per_s, late=False), max(self.settings.most - count, 0))
         try:
@@ -79,13 +68,14 @@ class BirthsDeaths(Stage):
         if born:
             seed = int(hashing.key(self._config.seed, world.tick, hashing.BIRTH)) & 0x7FFFFFFF
             world.add_agents(newborn, seed)
-        return _places(world, newborn)
+        self.lately.append(Turnover(world.tick, died, _places(world, newborn)))
+        world.fit()
+        world.profile.counters.update(births=float(len(newborn)), deaths=float(len(dead)))
 
     def _due(self, tick: int, rate: float, late: bool) -> int:
         return int(self._so_far(rate, late, tick + 1)) - int(self._so_far(rate, late, tick))
 
     def _so_far(self, rate: float, late: bool, tick: int) -> float:
-        """Return the total number up to a tick."""
         season = self.settings.season_s
         seconds = tick / self._config.time.step_hz
         if season == 0:

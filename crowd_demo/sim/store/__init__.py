@@ -1,1 +1,0 @@
-"""Where agents lie in memory: columns, ids, handles, reordering."""

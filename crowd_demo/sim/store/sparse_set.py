@@ -106,7 +106,11 @@ class SparseSet:
         self.removed += len(slots)
         self._gaps.append(slots)
         self.gaps += len(slots)
-        return _NO_MOVES if mode == "deferred" else self._swap_back() if mode == "swap_back" else self.compact()
+        if mode != "swap_back":
+            return _NO_MOVES if mode == "deferred" else self.compact()
+        left, gaps = len(self), np.sort(np.concatenate(self._gaps))  # the very last member goes into the first gap
+        source = np.flatnonzero(self.ids[left:] >= 0)[::-1] + left
+        return self._close(gaps[:np.searchsorted(gaps, left)], source)
 
     def compact(self) -> Moves:
         if not self.gaps:
@@ -114,13 +118,6 @@ class SparseSet:
         first = min(int(gaps.min()) for gaps in self._gaps if len(gaps))
         source = np.flatnonzero(self.ids[first:] >= 0) + first
         return self._close(np.arange(first, first + len(source)), source)
-
-    def _swap_back(self) -> Moves:
-        """Close all gaps with the last members, the very last into the first gap."""
-        left, gaps = len(self), np.sort(np.concatenate(self._gaps))
-        inside = gaps[:np.searchsorted(gaps, left)]
-        source = np.flatnonzero(self.ids[left:] >= 0)[::-1] + left
-        return self._close(inside, source)
 
     def _close(self, target: Longs, source: Longs) -> Moves:
         moved = self._dense[source]

@@ -176,24 +176,18 @@ def direction_at(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
 @device
 def allow_steps(blocked: Bytes, steps: Bytes, first: int, last: int) -> None:
     """Fill rows [first, last) of FieldInput.steps."""
+    rows, columns = blocked.shape
     for row in range(first, last):
-        for column in range(blocked.shape[1]):
+        for column in range(columns):
             allowed = 0
             for step in range(8):
-                if _can_step(blocked, row, column, step):
-                    allowed |= 1 << step
+                to_row, to_column = row + STEP_ROW[step], column + STEP_COLUMN[step]
+                if 0 <= to_row < rows and 0 <= to_column < columns:
+                    # the corners of a diagonal step's square; of a straight step these are its two ends, twice
+                    corners = blocked[row, column] + blocked[to_row, to_column]
+                    if corners + blocked[row, to_column] + blocked[to_row, column] == 0:
+                        allowed |= 1 << step
             steps[row, column] = allowed
-
-
-@device
-def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
-    rows, columns = blocked.shape
-    to_row, to_column = row + STEP_ROW[step], column + STEP_COLUMN[step]
-    if to_row < 0 or to_row >= rows or to_column < 0 or to_column >= columns:
-        return False
-    # The corners of a diagonal step's square; of a straight step these are its two ends, twice.
-    corners = blocked[row, column] + blocked[to_row, to_column] + blocked[row, to_column] + blocked[to_row, column]
-    return corners == 0
 
 
 @kernel
@@ -205,11 +199,13 @@ def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, chose
     """
     missing, most = 0, grid.steps.size
     for goal in range(made.size):
-        price, row, begun = grid.prices.chosen[goal], worker, False
+        price, row, begun, is_asked = grid.prices.chosen[goal], worker, False, 0
+        for asker in range(asked.shape[0]):
+            is_asked |= asked[asker, goal]
         if goal == ahead and (tiles > 0 or price == NEW):
             price, row, begun = NEW, scratch.distance.shape[0] - 1, True
         is_slice = begun and tiles > 0
-        if not is_slice and (made[goal] or chosen[goal] != grid.number or not _is_asked(asked, goal)):
+        if not is_slice and (made[goal] or chosen[goal] != grid.number or is_asked == 0):
             continue
         if is_slice or missing % workers == worker:
             prices, distance = grid.prices.tiles[price].reshape(-1), scratch.distance[row].reshape(-1)
@@ -224,14 +220,6 @@ def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, chose
 
 
 @device
-def _is_asked(asked: Bytes, goal: int) -> bool:
-    found = 0
-    for worker in range(asked.shape[0]):
-        found |= asked[worker, goal]
-    return found > 0
-
-
-@device
 def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: int, prices: Bytes, distance: Ints,
             waiting: int, now: int, most: int) -> tuple[int, int]:
     """Write the cost of at most so many more tiles, from the destination outwards; a tile is its index in the flat map.
@@ -239,8 +227,15 @@ def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: 
     Return how many tiles wait, which is NONE at the beginning, and the distance that was reached.
     """
     steps, columns = grid.steps.reshape(-1), grid.steps.shape[1]
-    if waiting == NONE:
-        waiting, now = _begin(heads, following, before, grid, goal, distance), 0
+    if waiting == NONE:  # distance 0 on the destination's free tiles, which wait, and -1 elsewhere
+        targets, waiting, now = grid.targets.reshape(-1), 0, 0
+        heads[:] = NONE
+        for tile in range(distance.size):
+            distance[tile] = -1
+            if targets[tile] == goal:
+                distance[tile] = 0
+                _link(heads, following, before, tile, 0)
+                waiting += 1
     while waiting > 0 and most > 0:
         tile = heads[now % CIRCLE]
         if tile == NONE:
@@ -263,20 +258,6 @@ def _spread(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: 
             distance[near] = cost
             _link(heads, following, before, near, cost)
     return waiting, now
-
-
-@device
-def _begin(heads: Ints, following: Ints, before: Ints, grid: FieldInput, goal: int, distance: Ints) -> int:
-    """Distance 0 on the destination's free tiles, which wait, and -1 elsewhere; return how many wait."""
-    targets, count = grid.targets.reshape(-1), 0
-    heads[:] = NONE
-    for tile in range(distance.size):
-        distance[tile] = -1
-        if targets[tile] == goal:
-            distance[tile] = 0
-            _link(heads, following, before, tile, 0)
-            count += 1
-    return count
 
 
 @device

@@ -101,7 +101,6 @@ class WallField:
         self._distance_sq = np.empty(shape, np.int32)
 
     def launches(self, terrain: Terrain) -> tuple[Launch, ...]:
-        """Return the compiled functions that `rebuild` runs."""
         reach = math.ceil(self._margin) + 2  # tiles; the slope needs one tile more, and the border is half a tile away
         return (launch(measure, terrain.blocked, reach, self._down, self._distance_sq),)
 
@@ -135,32 +134,21 @@ def measure(blocked: Bytes, reach: int, down: Ints, distance_sq: Ints) -> None:
 
     blocked uint8[H, W]; down (scratch) and distance_sq (written) int32[H, W].
     """
-    for column in range(blocked.shape[1]):
-        _measure_column(blocked[:, column], reach, down[:, column])
-    for row in range(blocked.shape[0]):
-        for column in range(blocked.shape[1]):
-            distance_sq[row, column] = _nearest(blocked[row], down[row], column, reach)
-
-
-@device
-def _measure_column(blocked: Bytes, reach: int, down: Ints) -> None:
-    """Distance to the nearest tile of the other kind in this column, at most reach: one walk down, one up."""
-    rows = blocked.size
-    down[0] = reach
-    for row in range(1, rows):
-        down[row] = min(down[row - 1] + 1, reach) if blocked[row] == blocked[row - 1] else 1
-    for row in range(rows - 2, -1, -1):
-        down[row] = min(down[row], down[row + 1] + 1 if blocked[row] == blocked[row + 1] else 1)
-
-
-@device
-def _nearest(blocked: Bytes, down: Ints, column: int, reach: int) -> int:
-    """Return the least dx**2 + dy**2; dy is the distance in the column dx tiles away, 0 if that tile is of the other kind."""
-    best = min(down[column], reach) ** 2
-    for at in range(max(column - reach + 1, 0), min(column + reach, blocked.size)):
-        dx, dy = at - column, down[at] if blocked[at] == blocked[column] else 0
-        best = min(best, dx * dx + dy * dy)
-    return best
+    rows, columns = blocked.shape
+    for column in range(columns):  # in this column: one walk down, one up
+        kind, dy = blocked[:, column], down[:, column]
+        dy[0] = reach
+        for row in range(1, rows):
+            dy[row] = min(dy[row - 1] + 1, reach) if kind[row] == kind[row - 1] else 1
+        for row in range(rows - 2, -1, -1):
+            dy[row] = min(dy[row], dy[row + 1] + 1 if kind[row] == kind[row + 1] else 1)
+    for row in range(rows):
+        for column in range(columns):  # the least dx**2 + dy**2, where dy is 0 at a tile of the other kind
+            best = min(down[row, column], reach) ** 2
+            for at in range(max(column - reach + 1, 0), min(column + reach, columns)):
+                dx, across = at - column, down[row, at] if blocked[row, at] == blocked[row, column] else 0
+                best = min(best, dx * dx + across * across)
+            distance_sq[row, column] = best
 
 
 def ground_of(terrain: Terrain, body: float, field: WallField, forces: ForceArrays = NO_FORCES) -> Ground:

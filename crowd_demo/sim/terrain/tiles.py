@@ -39,8 +39,6 @@ Run = tuple[int, int, int]  # of tiles: row, first column, end, which is outside
 
 
 class Walls(NamedTuple):
-    """The tiles for kernels."""
-
     blocked: Bytes  # [H, W]: 1 where agents cannot be
     tile: np.float32  # side of a tile, units
     inv_tile: np.float32
@@ -82,8 +80,11 @@ class Terrain:
         self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
         is_marked = bool(self.marks.max() >= 0)
         self.drawn = not is_marked or (data is not None and data.drawn)  # destinations drawn at random, not from a map
-        if not is_marked:
-            self._draw_destinations(count, seed)
+        if not is_marked:  # up to `count` tiles of the largest area: those with the smallest hashes
+            self._refresh()
+            key = hashing.key(seed, 0, hashing.DESTINATIONS).view(np.uint32)
+            chosen = self._ground[np.argsort(hashing.scramble(self._ground.astype(np.uint32) ^ key))[:count]]
+            self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
         self.destinations = tuple(self._find_destinations())
         self._first_marks, self.first_destinations = self.marks, self.destinations
         self.goals: Goals = {}
@@ -235,8 +236,12 @@ class Terrain:
         """Return (x, y) float32[n] inside the world, uniform over these tiles, each a function of (seed, id) alone."""
         x, y = np.empty(len(ids), np.float32), np.empty(len(ids), np.float32)
         todo, draw = np.arange(len(ids)), 0
+        side = float(self.walls.tile) / SPOTS
         while todo.size and draw < MAX_DRAWS:  # again where the last tiles of an open world extend over its edge
-            x[todo], y[todo] = self._random_points(tiles, ids[todo], seed, draw)
+            tile, across, down = (_below(size, ids[todo], hashing.key(seed, draw + number, hashing.PLACES))
+                                  for number, size in enumerate((tiles.size, SPOTS, SPOTS)))
+            row, column = np.divmod(tiles[tile], self.columns)
+            x[todo], y[todo] = (column * SPOTS + across + 0.5) * side, (row * SPOTS + down + 0.5) * side
             todo = todo[(x[todo] >= self.walls.width) | (y[todo] >= self.walls.height)]
             draw += 3
         last_x, last_y = (np.nextafter(side, np.float32(0)) for side in (self.walls.width, self.walls.height))
@@ -258,20 +263,16 @@ class Terrain:
         return caught[way < 0]
 
     def _ways_out(self, x: Floats, y: Floats, blocked: Bytes, near: int | None) -> tuple[Longs, Longs]:
-        """Return who stands on blocked tiles, and for each the nearest free tile in the world, or -1."""
-        tile = (y * self.walls.inv_tile).astype(np.int64) * self.columns + (x * self.walls.inv_tile).astype(np.int64)
-        caught = np.flatnonzero(blocked.reshape(-1)[tile])
-        tiles, which = np.unique(tile[caught], return_inverse=True)
-        return caught, self._nearest_free(tiles, blocked, sum(blocked.shape) if near is None else near)[which]
-
-    def _nearest_free(self, tiles: Longs, blocked: Bytes, near: int) -> Longs:
-        """Return the number of the nearest free tile, at most `near` tiles away, for each of these, int64[n]; or -1.
+        """Return who stands on blocked tiles, and for each the nearest free tile at most `near` tiles away, or -1.
 
         In each column near a tile only the next free one above and below can be it.
         """
-        if not len(tiles):
-            return tiles
-        row, column = np.divmod(tiles, self.columns)
+        tile = (y * self.walls.inv_tile).astype(np.int64) * self.columns + (x * self.walls.inv_tile).astype(np.int64)
+        caught = np.flatnonzero(blocked.reshape(-1)[tile])
+        if not len(caught):
+            return caught, caught
+        tiles, which = np.unique(tile[caught], return_inverse=True)
+        near, (row, column) = sum(blocked.shape) if near is None else near, np.divmod(tiles, self.columns)
         top, left = max(row.min() - near, 0), max(column.min() - near, 0)
         free, side = blocked[top:row.max() + near + 1, left:column.max() + near + 1] == 0, float(self.walls.tile)
         rows, columns = top + np.arange(free.shape[0])[:, None], left + np.arange(free.shape[1])
@@ -287,19 +288,9 @@ class Terrain:
             key = far_sq * blocked.size + to_row * self.columns + to_column
             first = np.where(far_sq <= near * near, key, NO_TILE).min((0, 2))
             found[part] = np.where(first < NO_TILE, first % blocked.size, -1)
-        return found
-
-    def _random_points(self, ground: Longs, ids: Longs, seed: int,
-                       draw: int) -> tuple[Floats, Floats]:
-        tile, across, down = (_below(size, ids, hashing.key(seed, draw + number, hashing.PLACES))
-                              for number, size in enumerate((ground.size, SPOTS, SPOTS)))
-        row, column = np.divmod(ground[tile], self.columns)
-        side = float(self.walls.tile) / SPOTS
-        x, y = (column * SPOTS + across + 0.5) * side, (row * SPOTS + down + 0.5) * side
-        return x.astype(np.float32), y.astype(np.float32)
+        return caught, found[which]
 
     def _refresh(self) -> None:
-        """Bring the areas up to date with the walls."""
         if self._labels_version == self.version:
             return
         labels = label_areas(self.blocked == 0, corners=False)
@@ -309,13 +300,6 @@ class Terrain:
         self._labels = rank[labels]  # -1, a blocked tile, reads the last one
         self._ground = np.flatnonzero(self._labels == 0)
         self._labels_version = self.version
-
-    def _draw_destinations(self, count: int, seed: int) -> None:
-        """Mark up to `count` different tiles of the largest area: those with the smallest hashes."""
-        self._refresh()
-        hashes = hashing.scramble(self._ground.astype(np.uint32) ^ hashing.key(seed, 0, hashing.DESTINATIONS).view(np.uint32))
-        chosen = self._ground[np.argsort(hashes)[:count]]
-        self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
 
     def _find_destinations(self) -> Iterator[Destination]:
         rows, columns = np.nonzero(self.marks >= 0)

@@ -132,7 +132,8 @@ def test_escape_or_the_same_key_asks_before_it_stops(driven: Driven, monkeypatch
     for again in "escape", "n", "m":
         driven.press(again)
         assert driven.view().title == "Stop measuring?" and driven.view().progress == pytest.approx(1.5 / 13, abs=0.01)
-        driven.press("escape")
+        assert driven.view().selected == 0, "Enter stops it, whatever was selected before"
+        driven.keys("down", "escape")
         assert driven.view().title == "Gain of each technique here" and driven.program.experiments.dialog
     driven.keys("n", "return")
     driven.frames()
