@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from pydantic import BaseModel
+from scripts import load_script
 
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, RUN, parser_of
 from crowd_demo.cli.main import load_command
@@ -97,10 +98,17 @@ def test_the_citation_has_the_version() -> None:
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
 
 
-# --- docs/techniques.md shows each of its diagrams ------------------------------------------------------------------
+# --- The diagrams of docs/techniques.md are those that the script draws, and the page shows each of them -------------
+
+DOCS = Path(__file__).parents[2] / "docs"
+
 
 @pytest.mark.quick
-def test_each_diagram_is_a_picture_that_the_page_shows() -> None:
-    page = (ROOT / "docs/techniques.md").read_text("utf-8")
-    kept = [path.name for path in (ROOT / "docs/pictures/techniques").iterdir()]
-    assert sorted(kept) == sorted(re.findall(r"\(pictures/techniques/(\w+\.svg)\)", page))
+def test_diagrams_are_drawn_again_alike_and_shown(tmp_path: Path) -> None:
+    script = load_script("tools/diagrams.py")
+    script.main(["--out", str(tmp_path)])
+    page, kept = (DOCS / "techniques.md").read_text("utf-8"), DOCS / "pictures/techniques"
+    assert sorted(path.name for path in kept.iterdir()) == sorted(f"{name}.svg" for name in script.DIAGRAMS)
+    for name in script.DIAGRAMS:
+        assert (tmp_path / f"{name}.svg").read_bytes() == (kept / f"{name}.svg").read_bytes()
+        assert f"(pictures/techniques/{name}.svg)" in page
