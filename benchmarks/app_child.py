@@ -47,15 +47,7 @@ def first_use(config_name: str, frames: int, choice: str) -> float:
     path, text = choice.split("=")
     technique, value = BY_PATH[path], next(each for each in BY_PATH[path].choices if str(each) == text)
     run_in_window(loop, lambda: loop.frames_left > sys.maxsize - frames)
-    wait_for_helpers(loop)
-    asked = time.perf_counter()
-    loop.program.techniques.choose(technique, value)
-    run_in_window(loop, lambda: loop.program.sim.optimizations.get(technique.path) != value)
-    return time.perf_counter() - asked
-
-
-def wait_for_helpers(loop: Loop) -> None:
-    """Let frames pass until there are helpers, and each has answered: yes, there is a kernel without a name."""
+    # Frames pass until there are helpers, and each has answered: yes, there is a kernel without a name.
     compilers = loop.program.techniques.switcher.compilers
     run_in_window(loop, lambda: not compilers._helpers)
     options = loop.program.sim.optimizations
@@ -63,6 +55,10 @@ def wait_for_helpers(loop: Loop) -> None:
     for thread in asking:
         thread.start()
     run_in_window(loop, lambda: any(thread.is_alive() for thread in asking))
+    asked = time.perf_counter()
+    loop.program.techniques.choose(technique, value)
+    run_in_window(loop, lambda: loop.program.sim.optimizations.get(technique.path) != value)
+    return time.perf_counter() - asked
 
 
 def run_in_window(loop: Loop, condition: Callable[[], bool]) -> None:

@@ -20,8 +20,8 @@ import numpy as np
 from crowd_demo.config.loader import load_config
 from crowd_demo.extras.lab.motion import motion_of, watch
 from crowd_demo.extras.lab.validate import EXPERIMENTS
-from crowd_demo.extras.lab.validate.validation_experiment import OWN, Reading, WalkedScene
-from crowd_demo.extras.lab.validate.walkers import CrowdWalk
+from crowd_demo.extras.lab.validate.scenes import OWN, CrowdWalk
+from crowd_demo.extras.lab.validate.validation import Reading, WalkedScene
 from crowd_demo.measure.experiment import result_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -70,20 +70,18 @@ def readings(settings: Settings, seed: int) -> Iterator[tuple[str, float]]:
             yield f"{name}: {reading.what}", shortfall(reading)
 
 
-def of_20k(settings: Settings) -> dict[str, float]:
-    """Return the penalties of `20k`: for more people who are stuck than STUCK, and who turn than TURNING."""
+def tried(settings: Settings, enough: float) -> Trial:
+    """Try settings with one seed after the other, until they fall short by more than is enough to be worse.
+
+    `20k` comes first: more people who are stuck than STUCK, and who turn than TURNING, count too.
+    """
     sim = Simulation(load_config("20k", {"optimizations.avoidance": "slow_down",
                                          **{f"crowd.{name}": value for name, value in settings.items()}}))
     sim.step(JAM_STEPS)
     found = motion_of(sim, False)[0]
     stuck = found["stuck"] + found["queuing"]  # people held up; hardly any queue for a place
     turning = watch(sim)["turning"]
-    return {"20k: stuck": max(0.0, stuck / STUCK - 1) * 4, "20k: turning": max(0.0, turning / TURNING - 1) / MARGIN}
-
-
-def tried(settings: Settings, enough: float) -> Trial:
-    """Try settings with one seed after the other, until they fall short by more than is enough to be worse."""
-    short = of_20k(settings)
+    short = {"20k: stuck": max(0.0, stuck / STUCK - 1) * 4, "20k: turning": max(0.0, turning / TURNING - 1) / MARGIN}
     for what, by in (reading for seed in SEEDS for reading in readings(settings, seed)):
         short[what] = max(by, short.get(what, 0.0))
         if sum(short.values()) > enough:

@@ -1,7 +1,7 @@
-"""The neighbour grid beside other libraries, and beside a plain grid in Numba: times in Markdown, and plots.
+"""The neighbour grid beside other libraries, and beside a plain grid in Numba: times in Markdown.
 
     python benchmarks/neighbours.py [--points N...] [--neighbours N...] [--shapes uniform clumped] [--rounds N] [--quick]
-                                    [--libraries NAME...] [--plots FOLDER]
+                                    [--libraries NAME...]
 
 Each library that is installed makes its structure and finds what is within a radius, in float64, on one thread. The libraries
 are interleaved: each round measures all of them once, and a factor is the median of the rounds' ratios. Peers are
@@ -22,10 +22,10 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import product
 from multiprocessing.connection import Connection
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -40,7 +40,6 @@ from crowd_demo.grid import Grid, pair_rule
 SIDE = 1000.0
 TASKS = "counts", "sum", "pairs", "neighbours"
 OWN, OWN_TWO, OWN_32, PLAIN = "crowd_demo.grid", "crowd_demo.grid, 2 threads", "crowd_demo.grid, float32", "plain Numba grid"
-OWNS = OWN, OWN_TWO, OWN_32
 WARMED_S, QUICK_S = 0.1, 3.0  # calls up to this are warmed up in each round; a call that takes longer is measured once
 LIMIT_S, LIMIT_BYTES = 60, 12 << 30
 Task = Callable[[], object]
@@ -370,47 +369,13 @@ def measured(case: Case, libraries: dict[str, Library], rounds: int) -> dict[str
     return seconds
 
 
-def factor(times: dict[str, Any], name: str, by: str = OWN) -> float:
-    """Return how many times as long a library takes: the median of the rounds' ratios."""
-    return median(theirs / ours for theirs, ours in zip(times[name], times[by], strict=False))
-
-
 def shown(times: dict[str, list[float] | str], name: str) -> str:
+    """Return the median, and how many times as long a library takes: the median of the rounds' ratios."""
     found = times.get(name, "")
-    return found if isinstance(found, str) else f"{1000 * median(found):.2f} ({factor(times, name):.1f})"
-
-
-def print_table(seconds: dict[str, dict[str, list[float] | str]], names: Sequence[str]) -> None:
-    print("| ms (times as long) | " + " | ".join(TASKS) + " |\n|---|" + "---|" * len(TASKS))
-    for name in names:
-        cells = [shown(seconds[task], name) for task in TASKS]
-        print(f"| {name} | " + " | ".join(cells) + " |")
-    print()
-
-
-def plot(series: dict[tuple[str, str], list[tuple[int, float]]], shape: str, neighbours: float, folder: Path) -> None:
-    """Write a picture of microseconds per point by the number of points."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, len(TASKS), figsize=(16, 4.5), sharey=True)
-    for axis, task in zip(axes, TASKS, strict=True):
-        for (name, of), values in series.items():
-            if of == task:
-                n, seconds = zip(*values, strict=True)
-                axis.loglog(n, [1e6 * each / count for each, count in zip(seconds, n, strict=True)], marker="o", markersize=3,
-                            label=name, linewidth=2.4 if name in OWNS else 1.2)
-        axis.set(title=task, xlabel="points")
-        axis.grid(alpha=0.3)
-    axes[0].set_ylabel("µs per point")
-    handles, labels = axes[-1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="center right", fontsize=8)
-    figure.suptitle(f"{shape} points, {neighbours:g} neighbours, structure rebuilt, one thread unless noted")
-    figure.tight_layout(rect=(0, 0, 0.84, 1))
-    figure.savefig(folder / f"neighbours_{shape}_{neighbours:g}.png", dpi=110)
-    pyplot.close(figure)
+    if isinstance(found, str):
+        return found
+    factor = median(theirs / ours for theirs, ours in zip(found, times[OWN], strict=False))  # type: ignore[operator]
+    return f"{1000 * median(found):.2f} ({factor:.1f})"
 
 
 def main() -> None:
@@ -421,26 +386,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="uniform points only, 12.5 neighbours, up to 100,000")
     parser.add_argument("--libraries", nargs="+", default=[], help="only those whose names begin so; the grid is always there")
-    parser.add_argument("--plots", type=Path, help="folder for pictures")
     args = parser.parse_args()
     if args.quick:
         args.points, args.neighbours, args.shapes = [n for n in args.points if n <= 100_000], [12.5], ["uniform"]
     libraries = {name: Library(name) for name in installed()
                  if not args.libraries or name.startswith((OWN, *args.libraries))}
-    for shape in args.shapes:
-        for neighbours in args.neighbours:
-            series: dict[tuple[str, str], list[tuple[int, float]]] = {}
-            for n in args.points:
-                print(f"\n### {n:,} {shape} points, {neighbours:g} neighbours\n", flush=True)
-                seconds = measured((n, neighbours, shape), libraries, args.rounds)
-                print_table(seconds, list(libraries))
-                for task, times in seconds.items():
-                    for name, values in times.items():
-                        if isinstance(values, list):
-                            series.setdefault((name, task), []).append((n, median(values)))
-            if args.plots:
-                args.plots.mkdir(parents=True, exist_ok=True)
-                plot(series, shape, neighbours, args.plots)
+    for shape, neighbours, n in product(args.shapes, args.neighbours, args.points):
+        print(f"\n### {n:,} {shape} points, {neighbours:g} neighbours\n", flush=True)
+        seconds = measured((n, neighbours, shape), libraries, args.rounds)
+        print("| ms (times as long) | " + " | ".join(TASKS) + " |\n|---|" + "---|" * len(TASKS))
+        for name in libraries:
+            print(f"| {name} | " + " | ".join(shown(seconds[task], name) for task in TASKS) + " |")
+        print()
 
 
 if __name__ == "__main__":

@@ -6,32 +6,129 @@ Every platform steps the configurations in a process and with a kernel cache of 
 thirty ticks is compared with that pinned in `tests/platforms/hashes.json`. A quarter of an hour, before a release.
 
 `avx512`, `avx2` and `sse2` tell Numba to compile for another x86 processor. `aarch64` is emulated on x86: Debian's Python for
-arm64 and qemu-user are unpacked from packages, wheels for arm64 are chosen by pip (how: `platform_pythons.py`). Other versions
+arm64 and qemu-user are unpacked from packages, wheels for arm64 are chosen by pip (below). Other versions
 of Python are taken where they are found, or from Debian. What was downloaded stays in `build/platforms`.
 
 A platform that fails does not stop the others: the table says which agree, which differ, in which configuration and from which
 tick, and which could not be run and why. The exit code is 0 only if all that were chosen agree. `--pin` writes the pinned file
 anew from the row `here`, after a change that is meant to move hashes.
+
+Nothing is installed, and nobody need be root. A Python of a version is the present one, one on the path, or else Debian's.
+**Debian's Python** is unpacked from packages that apt downloads with lists and settings of its own, for any processor, and is
+started through the dynamic linker beside it. For another processor all that runs under **qemu-user**, which is also unpacked
+from a package where it is not installed. **Wheels** are chosen by pip of the present Python (`--python-version`, `--platform`)
+and unpacked into a folder, which is then on `PYTHONPATH`: no environment is made, and no code of another processor runs while
+installing.
 """
 
+from __future__ import annotations
+
 import json
+import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from platform import machine as machine_name
 
-from platform_pythons import debian_python, environment, install_wheels, own_architecture, python_of
-from variants import ROOT, ChildError, last_line
+from compare import ROOT, ChildError, last_line, output_of
 
 from crowd_demo.cli.arguments import Parser
 from crowd_demo.cli.main import exit_code
 from crowd_demo.host.system import FAILED, OK
 from crowd_demo.measure.experiment import machine
+
+SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}  # of Debian, by the Python that each has
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+ARCHITECTURES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64"}  # Debian's name of a machine
+PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
+FILES = "python{0}-minimal", "libpython{0}-stdlib", "zlib1g", "libstdc++6"  # packages; the wheels need the latter two
+GLIBC = range(17, 37)  # 2.17 to 2.36, which bookworm has: wheels for any of them run there
+
+
+def own_architecture() -> str:
+    return ARCHITECTURES.get(machine_name(), machine_name())
+
+
+def python_of(version: str, folder: Path) -> list[str]:
+    """Return the command that starts a Python of this version, for this processor. Raises ChildError if there is none."""
+    if version == f"{sys.version_info[0]}.{sys.version_info[1]}":
+        return [sys.executable]
+    found = shutil.which(f"python{version}")
+    return [found] if found else debian_python(version, own_architecture(), folder)
+
+
+def debian_python(version: str, architecture: str, folder: Path) -> list[str]:
+    """The command of Debian's Python of a minor version, emulated for another processor. Raises ChildError."""
+    if version not in SUITES:
+        raise ChildError(f"Python {version} is not installed, and no Debian has it")
+    root = unpacked([name.format(version) for name in FILES], SUITES[version], architecture, folder / "debian")
+    emulator = [] if architecture == own_architecture() else [_emulator(PROCESSORS[architecture], folder), "-L", str(root)]
+    linker = next(path for path in root.rglob("ld-linux-*.so.*") if not path.is_symlink())  # a link may lead out of the folder
+    libraries = sorted({str(path.parent) for path in root.rglob("*.so.*") if path.parent.name.endswith("-linux-gnu")})
+    script = folder / f"python{version}"
+    words = [*emulator, str(linker), "--library-path", ":".join(libraries), "--argv0"]
+    script.write_text(f"#!/bin/sh\nPYTHONHOME={shlex.quote(str(root / 'usr'))} exec {shlex.join(words)} \"$0\" "
+                      f"{shlex.quote(str(root / f'usr/bin/python{version}'))} \"$@\"\n", "utf-8")
+    script.chmod(0o755)
+    return [str(script)]  # also what starts helpers, as `sys.executable`
+
+
+def _emulator(processor: str, folder: Path) -> str:
+    for name in (f"qemu-{processor}-static", f"qemu-{processor}"):
+        if found := shutil.which(name):
+            return found
+    root = unpacked(["qemu-user-static"], SUITES["3.11"], own_architecture(), folder / "qemu")
+    return str(root / f"usr/bin/qemu-{processor}-static")
+
+
+def unpacked(packages: Sequence[str], suite: str, architecture: str, folder: Path) -> Path:
+    """Download packages of Debian and what they depend on, and unpack them; return the folder. What is there is kept."""
+    root = folder / "root"
+    if (folder / "done").exists():
+        return root
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in ("lists/partial", "cache/archives/partial", "root"):
+        (folder / part).mkdir(parents=True)
+    (folder / "status").touch()  # no package is installed: all that is needed is downloaded
+    signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
+    (folder / "sources.list").write_text(f"deb {signed}{_archive()} {suite} main\n", "utf-8")
+    settings = {"Dir::Etc::sourcelist": folder / "sources.list", "Dir::Etc::sourceparts": "-",
+                "Dir::State::lists": folder / "lists", "Dir::State::status": folder / "status", "Dir::Cache": folder / "cache",
+                "APT::Architecture": architecture, "APT::Architectures": architecture, "APT::Sandbox::User": "root",
+                "Debug::NoLocking": "true"}
+    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
+    output_of([*apt, "update"], "apt-get")
+    output_of([*apt, "--yes", "--download-only", "--no-install-recommends", "install", *packages], "apt-get")
+    for path in sorted((folder / "cache/archives").glob("*.deb")):
+        output_of(["dpkg-deb", "--extract", str(path), str(root)], "dpkg-deb")
+    (folder / "done").touch()
+    return root
+
+
+def _archive() -> str:
+    """Where this system takes Debian's packages from. Raises ChildError elsewhere."""
+    if not shutil.which("apt-get"):
+        raise ChildError("there is no apt-get: only Debian has its Pythons")
+    places = output_of(["apt-get", "indextargets", "--format", "$(REPO_URI)"], "apt-get").decode().split()
+    for place in places:
+        if place.rstrip("/").endswith("/debian"):
+            return place
+    raise ChildError("apt-get has no archive of Debian among its sources (and `apt-get update` must have run)")
+
+
+def environment(path: Sequence[Path], variables: dict[str, str]) -> dict[str, str]:
+    """All variables of a process that imports from these folders first, and whose Numba has no settings but these."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "PYTHON"))}
+    return {**kept, "PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONNOUSERSITE": "1", **variables}
+
 
 KEPT = ROOT / "build" / "platforms"
 CHILD = Path(__file__).with_name("platform_child.py")
@@ -97,7 +194,8 @@ def _main(argv: Sequence[str] | None) -> int:
     chosen = [known[name] for name in (["here"] if args.pin else args.only or known)]
     pinned: Hashes = {} if args.pin else json.loads(PINNED.read_text("utf-8"))
     results = {}
-    print(head())
+    names = "".join(f"{name:{width}}" for name, width in COLUMNS.items())
+    print(f"{'platform':12}{names}{'seconds':>7}  configurations")
     for platform in chosen:
         results[platform.name] = found = run(platform, args.configs or CONFIGS)
         print(row(platform.name, found, pinned), flush=True)
@@ -129,13 +227,14 @@ def prepared(platform: Platform, folder: Path) -> tuple[list[str], list[Path]]:
         raise ChildError(f"this processor has no {platform.needs}")
     if not platform.versions:
         return [sys.executable], [ROOT]
-    if platform.architecture == own_architecture():
-        command = python_of(platform.python, folder)
-    else:
-        command = debian_python(platform.python, platform.architecture, folder)
+    is_own, wheels = platform.architecture == own_architecture(), folder / "wheels"
+    command = python_of(platform.python, folder) if is_own else debian_python(platform.python, platform.architecture, folder)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    wanted = requirements(declared, platform.versions)
-    wheels = install_wheels(wanted, platform.python, platform.architecture, folder / "wheels")
+    shutil.rmtree(wheels, ignore_errors=True)
+    other = [] if is_own else [f"--platform=manylinux_2_{minor}_{PROCESSORS[platform.architecture]}" for minor in GLIBC]
+    output_of([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore",
+               f"--target={wheels}", "--only-binary=:all:", "--implementation=cp", f"--python-version={platform.python}",
+               *other, *requirements(declared, platform.versions)], "pip")
     return [*command, "-S"], [wheels, ROOT]  # without the packages that are installed there
 
 
@@ -169,21 +268,13 @@ def stepped(command: Sequence[str], variables: dict[str, str], folder: Path) -> 
             found.failure = f"{last_line(errors.read_text('utf-8', 'replace'))} (exit code {code})"
     except subprocess.TimeoutExpired:
         found.failure = f"it took more than {LIMIT_S} s"
-    for line in printed.read_text("utf-8").splitlines():
-        read(line, found)
+    with suppress(ValueError):  # an unfinished line, the last one, counts as none
+        for told in map(json.loads, printed.read_text("utf-8").splitlines()):
+            if "config" in told:
+                found.hashes[told["config"]] = told["hashes"]
+            else:
+                found.about |= told
     return found
-
-
-def read(line: str, found: Found) -> None:
-    """Add a line of the child: what computes, or the hashes of a configuration. An unfinished line counts as none."""
-    try:
-        told = json.loads(line)
-    except ValueError:
-        return
-    if "config" in told:
-        found.hashes[told["config"]] = told["hashes"]
-    else:
-        found.about |= told
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
@@ -210,11 +301,6 @@ def verdict(found: Found, pinned: Hashes) -> str:
 
 
 COLUMNS = {"machine": 9, "processor": 16, "registers": 10, "python": 9, "numba": 9, "numpy": 9}
-
-
-def head() -> str:
-    names = "".join(f"{name:{width}}" for name, width in COLUMNS.items())
-    return f"{'platform':12}{names}{'seconds':>7}  configurations"
 
 
 def row(name: str, found: Found, pinned: Hashes) -> str:

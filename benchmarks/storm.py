@@ -67,7 +67,11 @@ class Hand:
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
-        self.keys = chords()
+        names = (*ascii_lowercase, *(f"f{number}" for number in range(1, 13)), *(name for name in SYMBOLS if name.isalpha()))
+        keys = Keys()
+        taken = {key for _, key in keys.pairs()}
+        free = (CHORD + name for name in names if CHORD + name not in taken)  # chords, for actions without a key
+        self.keys = {action: keys_of(keys, action) or (next(free),) for action in ACTIONS}
         self.actions = [name for name in ACTIONS if name != "quit"]
 
     def act(self) -> Act:
@@ -79,7 +83,10 @@ class Hand:
         return Act(what, typed, self.chance.choice((0.02, 0.1, 0.1, 0.3, 0.8)))
 
     def symbol(self, action: str) -> str:
-        return symbol_of(self.chance.choice(self.keys[action]))
+        """Return what xdotool calls a key of an action (config/keys.py)."""
+        key = self.chance.choice(self.keys[action])
+        chord, name = ("ctrl+", key.removeprefix(CHORD)) if key.startswith(CHORD) and key != CHORD else ("", key)
+        return chord + (SYMBOLS.get(name) or (name.upper() if len(name) > 1 else name))
 
     def press(self) -> tuple[str, tuple[str, ...]]:
         action = self.chance.choice(self.actions)
@@ -135,35 +142,6 @@ class Hand:
         return f"the key {held}{key}", ("key", held + key)
 
 
-def symbol_of(key: str) -> str:
-    """What xdotool calls a key of config/keys.py."""
-    chord, name = ("ctrl+", key.removeprefix(CHORD)) if key.startswith(CHORD) and key != CHORD else ("", key)
-    return chord + (SYMBOLS.get(name) or (name.upper() if len(name) > 1 else name))
-
-
-def chords() -> dict[str, tuple[str, ...]]:
-    """Each action's keys; an action without one gets a chord that nobody has."""
-    keys = Keys()
-    taken = {key for _, key in keys.pairs()}
-    names = (*ascii_lowercase, *(f"f{number}" for number in range(1, 13)), *(name for name in SYMBOLS if name.isalpha()))
-    free = (CHORD + name for name in names if CHORD + name not in taken)
-    return {action: keys_of(keys, action) or (next(free),) for action in ACTIONS}
-
-
-def write_scenarios(folder: Path) -> None:
-    """Every shipped configuration in small, with a key for each action, and one to rest at."""
-    keys = {action: list(names) for action, names in chords().items()}
-    folder.mkdir(parents=True)
-    for name in [REST, *list_configs()]:
-        shipped, title, rewind_mb = ("1k", TITLE, 1) if name == REST else (name, name, 16)
-        asked: dict[str, object] = {"keys": keys, "time.rewind_mb": rewind_mb, "window.title": title}
-        try:
-            config = load_config(shipped, {**asked, "agents": min(load_config(shipped).agents, AGENTS)})
-        except ConfigError:  # its parts must fit its agents
-            config = load_config(name, asked)
-        (folder / f"{name}.yaml").write_text(dump(config.model_dump(mode="json")), "utf-8")
-
-
 class Storm:
     """The program under fire, and what was seen of it."""
 
@@ -174,8 +152,17 @@ class Storm:
         self.number = self.starts = self.titles = 0
         self.rests: list[list[dict[str, Any]]] = []  # lines about memory, of each start
         self.wrong: list[str] = []
-        write_scenarios(folder / "configs")
+        (folder / "configs").mkdir(parents=True)
         (folder / "tmp").mkdir()
+        keys = {action: list(names) for action, names in self.hand.keys.items()}
+        for name in [REST, *list_configs()]:  # in small, with a key for each action, and one to rest at
+            shipped, title, rewind_mb = ("1k", TITLE, 1) if name == REST else (name, name, 16)
+            asked: dict[str, object] = {"keys": keys, "time.rewind_mb": rewind_mb, "window.title": title}
+            try:
+                config = load_config(shipped, {**asked, "agents": min(load_config(shipped).agents, AGENTS)})
+            except ConfigError:  # its parts must fit its agents
+                config = load_config(name, asked)
+            (folder / "configs" / f"{name}.yaml").write_text(dump(config.model_dump(mode="json")), "utf-8")
         self.start()
 
     def start(self) -> None:

@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from variants import HERE, ChildError, output_of
+from compare import HERE, ChildError, output_of
 
 from crowd_demo.measure.statistics import UNKNOWN, Interval, median_interval, ratio_interval
 
@@ -102,30 +102,26 @@ def first_start(config: str, watched_s: float = 0.0) -> Seen:
         began = time.monotonic()
         process = subprocess.Popen([*HERE.command, "-m", "crowd_demo", "--config", config], env=environment,
                                    cwd=HERE.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        bar_s = moving_s = peak_mb = 0.0
+        before: list[bytes] = []
         try:
-            return _watch(process, display, began, watched_s)
+            while not moving_s or time.monotonic() - began < watched_s:
+                now_s = time.monotonic() - began
+                if process.poll() is not None or now_s > PATIENCE_S:
+                    raise ChildError("no crowd was seen")
+                if not moving_s:
+                    pixels = _middle(display)
+                    colours = len(set(pixels))
+                    bar_s = bar_s or now_s * (colours > 1)
+                    if before and colours > COLOURS and pixels != before:
+                        moving_s = now_s
+                    before = pixels if colours > COLOURS else []
+                if watched_s:
+                    peak_mb = max(peak_mb, sum(map(proportional_mb, _with_children(process.pid))))
+                time.sleep(POLL_S if not before else POLL_S / 4)
         finally:
             process.terminate()
             process.wait()
-
-
-def _watch(process: subprocess.Popen[bytes], display: str, began: float, watched_s: float) -> Seen:
-    bar_s = moving_s = peak_mb = 0.0
-    before: list[bytes] = []
-    while not moving_s or time.monotonic() - began < watched_s:
-        now_s = time.monotonic() - began
-        if process.poll() is not None or now_s > PATIENCE_S:
-            raise ChildError("no crowd was seen")
-        if not moving_s:
-            pixels = _middle(display)
-            colours = len(set(pixels))
-            bar_s = bar_s or now_s * (colours > 1)
-            if before and colours > COLOURS and pixels != before:
-                moving_s = now_s
-            before = pixels if colours > COLOURS else []
-        if watched_s:
-            peak_mb = max(peak_mb, sum(status_mb(pid, "smaps_rollup", "Pss") for pid in _with_children(process.pid)))
-        time.sleep(POLL_S if not before else POLL_S / 4)
     return Seen(bar_s, moving_s, peak_mb)
 
 
@@ -165,13 +161,13 @@ def _with_children(pid: int) -> Iterator[int]:
         return  # it has ended
 
 
-def status_mb(pid: int, file: str, name: str) -> float:
-    """A size in a file about a process; 0 if it has ended."""
+def proportional_mb(pid: int) -> float:
+    """The proportional set size of a process; 0 if it has ended."""
     try:
-        text = Path(f"/proc/{pid}/{file}").read_text("utf-8")
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8")
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith(f"{name}:")), 0.0)
+    return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("Pss:")), 0.0)
 
 
 def first_window(quick: bool) -> Iterator[Found]:

@@ -37,21 +37,21 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_its_table_is_written_from_a_report_and_tells_slower_from_faster_from_neither() -> None:
-    figures = load_script("tools/figures.py")
-    verdicts = dict(zip(figures.ROWS, itertools.cycle(("slower", "faster", "same")), strict=False))
+    regenerate = load_script("tools/regenerate.py")
+    verdicts = dict(zip(regenerate.ROWS, itertools.cycle(("slower", "faster", "same")), strict=False))
     times = {path: {"ms": {"value": 1.5}, "other": {"verdict": verdict, "ratio": {"value": 2.0, "low": 1.9, "high": 2.1}}}
              for path, verdict in verdicts.items()}
     rows = [{"technique": path, "step": time, "frame": time} for path, time in times.items()]
-    written = figures.worth({"rows": rows}, "a run").splitlines()
+    written = regenerate.worth({"rows": rows}, "a run").splitlines()
     assert written[0] == "<!-- worth: a run -->" and written[-1] == "<!-- /worth -->"
     assert written[3:6] == ["| sorted grid (off: brute force) | 1.50 -> 3 | 2.00 times (1.90-2.10) |",
                             "| compiled blitter (off: pygame) |  | 2.00 times: it costs (1.90-2.10) |",
                             "| SIMD lanes | 1.50 -> 3 | no difference (1.90-2.10) |"]
-    shown = figures.PART.search(README)[0].splitlines()
+    shown = regenerate.PART.search(README)[0].splitlines()
     assert [row.split("|")[1] for row in shown[3:-1]] == [row.split("|")[1] for row in written[3:-1]]
-    for phrase, (page, technique) in figures.PHRASES.items():
+    for phrase, (page, technique) in regenerate.PHRASES.items():
         text = (ROOT / "docs" / page).read_text("utf-8")
-        assert figures.with_figures(text, phrase, {"step": times[technique], "frame": times[technique]}) != text, phrase
+        assert regenerate.with_figures(text, phrase, {"step": times[technique], "frame": times[technique]}) != text, phrase
 
 
 def test_every_python_file_that_a_page_names_exists() -> None:

@@ -41,7 +41,12 @@ def build(out: Path, levels: Sequence[str], configs: Sequence[str], steps_only: 
     if missing := [level for level in levels if level not in cache.levels()]:
         raise SystemExit(f"this processor, with the variables NUMBA_... as they are, does not have {', '.join(missing)}")
     with tempfile.TemporaryDirectory() as folder:
-        started = [_start(Path(folder) / level, level, configs, steps_only) for level in levels]
+        # Numba is told the level's name, and no features beyond what it stands for: that is the key of an installed kernel.
+        started = [subprocess.Popen(
+            [sys.executable, __file__, "--compile", *["--steps-only"] * steps_only, *configs], stdout=subprocess.PIPE,
+            encoding="utf-8", env={**os.environ, "CROWD_DEMO_CACHE": str(Path(folder) / level),
+                                   "CROWD_DEMO_KERNELS": cache.NONE, "CROWD_DEMO_PLAIN_NUMBA": "", "NUMBA_CPU_NAME": level,
+                                   "NUMBA_CPU_FEATURES": ""}) for level in levels]
         printed = [process.communicate()[0] for process in started]
         if any(process.returncode for process in started):
             raise SystemExit("kernels could not be compiled")
@@ -50,14 +55,6 @@ def build(out: Path, levels: Sequence[str], configs: Sequence[str], steps_only: 
         kernels = {f"{cache.INSTALLED}/{of}/{path.relative_to(root).as_posix()}": path.read_bytes()
                    for root in roots for path in sorted(root.rglob(MACHINE_CODE))}
         return write_wheel(out, kernels)
-
-
-def _start(kept: Path, level: str, configs: Sequence[str], steps_only: bool) -> subprocess.Popen[str]:
-    """Numba is told the level's name, and no features beyond what it stands for: that is the key of an installed kernel."""
-    environment = {**os.environ, "CROWD_DEMO_CACHE": str(kept), "CROWD_DEMO_KERNELS": cache.NONE,
-                   "CROWD_DEMO_PLAIN_NUMBA": "", "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
-    return subprocess.Popen([sys.executable, __file__, "--compile", *["--steps-only"] * steps_only, *configs], env=environment,
-                            stdout=subprocess.PIPE, encoding="utf-8")
 
 
 def compile_all(configs: Sequence[str], steps_only: bool) -> None:
@@ -93,7 +90,8 @@ def write_wheel(out: Path, kernels: dict[str, bytes]) -> Path:
     files = {f"{cache.INSTALLED}/__init__.py": b'"""Compiled kernels of crowd-demo, which reads them itself."""\n', **kernels,
              f"{info}/METADATA": "\n".join([*about, "", ABOUT]).encode(), f"{info}/WHEEL": "\n".join([*wheel, ""]).encode(),
              f"{info}/licenses/LICENSE": (ROOT / "LICENSE").read_bytes()}
-    record = [f"{name},sha256={_hash(content)},{len(content)}" for name, content in files.items()]
+    hashes = {name: base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode() for name, content in files.items()}
+    record = [f"{name},sha256={hashes[name].rstrip('=')},{len(content)}" for name, content in files.items()]
     files[f"{info}/RECORD"] = "\n".join([*record, f"{info}/RECORD,,", ""]).encode()
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{cache.INSTALLED}-{__version__}-{python}-{abi}-{'.'.join(platforms)}.whl"
@@ -103,10 +101,6 @@ def write_wheel(out: Path, kernels: dict[str, bytes]) -> Path:
             member.external_attr = 0o644 << 16
             archive.writestr(member, content, zipfile.ZIP_DEFLATED)
     return path
-
-
-def _hash(content: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
 
 
 def main() -> int:

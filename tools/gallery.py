@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ from crowd_demo.registry.techniques import BY_PATH
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures/window"
 WINDOW, OVERLAY, INSPECTED, COLOURED = (1280, 720), (960, 540), (800, 450), (640, 360)  # pixels
-FILM_HZ, FILM_QUALITY = 12, 40
+FILM_HZ, FILM_QUALITY, FILM_SIZE = 12, 40, (800, 450)
 
 
 class Visit:
@@ -67,16 +66,6 @@ class Visit:
         self.until(lambda: not self.program.techniques.switcher.pending)
         self.wait(seconds)
 
-    def play(self, each: str | float) -> None:
-        """Let seconds pass, switch a technique, or perform an action to the end of what it begins."""
-        if isinstance(each, float):
-            self.wait(each)
-        elif each in BY_PATH:
-            self.switch(each)
-        else:
-            self.do(each)
-            self.until(lambda: not self.program.experiments.dialog)
-
     def save(self, name: str) -> None:
         """Save the picture; some frames pass before, for the HUD is not drawn in each."""
         self.wait(0.6)
@@ -91,7 +80,7 @@ class Seen(NamedTuple):
     overrides: tuple[str, ...] = ()
     center: tuple[float, float] = (1960.0, 1880.0)
     zoom: float | None = 0.7
-    script: tuple[str | float, ...] = ()  # what `Visit.play` does
+    script: tuple[str | float, ...] = ()  # seconds pass, a technique is switched, or an action performed to its end
 
     @contextmanager
     def visit(self, size: tuple[int, int] = WINDOW, *overrides: str) -> Iterator[Visit]:
@@ -101,7 +90,13 @@ class Seen(NamedTuple):
         if self.zoom:
             it.program.camera.look_at(*self.center, self.zoom)
         for each in self.script:
-            it.play(each)
+            if isinstance(each, float):
+                it.wait(each)
+            elif each in BY_PATH:
+                it.switch(each)
+            else:
+                it.do(each)
+                it.until(lambda: not it.program.experiments.dialog)
         yield it
         close_window()
 
@@ -116,11 +111,6 @@ STILLS = {
     "menu-720": Seen("20k", ("window.theme=light",), zoom=None, script=("menu",)),
     "evacuation-720": Seen("evacuation", zoom=None, script=("faster", "faster", 9.0)),  # twenty seconds after the alarm
 }
-
-
-def still(name: str) -> None:
-    with STILLS[name].visit() as it:
-        it.save(name)
 
 
 def tour() -> None:
@@ -216,65 +206,59 @@ def side_by_side() -> None:
         it.save("side-by-side")
 
 
-class Film:
-    """Pictures of a visit, as an animation in WebP that repeats."""
-
-    def __init__(self, it: Visit, size: tuple[int, int]) -> None:
-        self._it, self._size = it, size
-        self._pictures: list[Image.Image] = []
-
-    def shoot(self, seconds: float, lapse: float = 1.0) -> None:
-        """Take what lasts so long in the film, `lapse` times as long in the program."""
-        for _ in range(round(seconds * FILM_HZ)):
-            self._it.wait(lapse / FILM_HZ)
-            surface = pygame.transform.smoothscale(pygame.display.get_surface(), self._size)
-            self._pictures.append(Image.frombytes("RGB", self._size, pygame.image.tobytes(surface, "RGB")))
-
-    def save(self, path: Path) -> None:
-        first, *others = self._pictures
-        first.save(path, save_all=True, append_images=others, duration=round(1000 / FILM_HZ), loop=0,
-                   quality=FILM_QUALITY, method=6)
-        print(f"{path.name}: {len(self._pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
-
-
 def film() -> None:
     """An animation for the README: lanes off and their card, down to brute force and back, the frozen view from outside."""
     with Seen(zoom=None).visit((1200, 675)) as it:
         it.switch("simd", seconds=20.0)  # both values are compiled, and the card is over
         it.switch("simd", seconds=20.0)
-        frames = Film(it, (800, 450))
-        frames.shoot(1.0)
+        pictures = list[Image.Image]()
+
+        def shoot(seconds: float, lapse: float = 1.0) -> None:
+            """Take what lasts so long in the film, `lapse` times as long in the program."""
+            for _ in range(round(seconds * FILM_HZ)):
+                it.wait(lapse / FILM_HZ)
+                surface = pygame.transform.smoothscale(pygame.display.get_surface(), FILM_SIZE)
+                pictures.append(Image.frombytes("RGB", FILM_SIZE, pygame.image.tobytes(surface, "RGB")))
+
+        shoot(1.0)
         it.do("simd")
-        frames.shoot(2.6, lapse=5.0)
+        shoot(2.6, lapse=5.0)
         it.do("simd")
-        frames.shoot(0.6)
+        shoot(0.6)
         structure = it.program.sim.optimizations.neighbours
         it.program.techniques.choose(BY_PATH["neighbours"], "none")
-        frames.shoot(1.6, lapse=3.0)
+        shoot(1.6, lapse=3.0)
         it.program.techniques.choose(BY_PATH["neighbours"], structure)
-        frames.shoot(1.4, lapse=3.0)
+        shoot(1.4, lapse=3.0)
         it.do("freeze")
-        frames.shoot(0.4)
+        shoot(0.4)
         for _ in range(round(1.4 * FILM_HZ)):
             it.program.camera.zoom_at(600, 337, 0.94)
-            frames.shoot(1 / FILM_HZ)
-        frames.shoot(1.0)
-        frames.save(FOLDER / "film.webp")
+            shoot(1 / FILM_HZ)
+        shoot(1.0)
+        first, *others = pictures
+        path = FOLDER / "film.webp"
+        first.save(path, save_all=True, append_images=others, duration=round(1000 / FILM_HZ), loop=0, quality=FILM_QUALITY,
+                   method=6)
+        print(f"{path.name}: {len(pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
 
 
-PICTURES: dict[str, Callable[[], None]] = {
-    **{name: partial(still, name) for name in STILLS},
-    **{function.__name__.replace("_", "-"): function for function in (
-        tour, tools, overlays, colours, inspector, side_by_side, film)}}
+PICTURES: dict[str, Callable[[], None]] = {function.__name__.replace("_", "-"): function for function in (
+    tour, tools, overlays, colours, inspector, side_by_side, film)}
 
 
 def main(names: Sequence[str]) -> int:
-    if unknown := [name for name in names if name not in PICTURES]:
-        print(f"gallery: no picture {unknown[0]!r}; there are {', '.join(PICTURES)}", file=sys.stderr)
+    every = [*STILLS, *PICTURES]
+    if unknown := [name for name in names if name not in every]:
+        print(f"gallery: no picture {unknown[0]!r}; there are {', '.join(every)}", file=sys.stderr)
         return 2
     FOLDER.mkdir(exist_ok=True)
-    for name in names or PICTURES:
-        PICTURES[name]()
+    for name in names or every:
+        if name in PICTURES:
+            PICTURES[name]()
+        else:
+            with STILLS[name].visit() as it:
+                it.save(name)
     return 0
 
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from email import message_from_bytes
 from email.message import Message
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ PINS, RELEASED = ROOT / "tests/pins.json", ROOT / "tests/released.json"
 WHEEL_MB, ARCHIVE_MB = 2.5, 6
 # What is in them: every file that git has, but for these
 NOT_IN_ARCHIVE = "docs/pictures/*", ".github/*", ".gitattributes"
-NOT_IN_WHEEL = ("assets/*.py",)
+NOT_IN_WHEEL = "assets/*.py"
 DATA = "crowd_demo/_data/"
 WHEEL_FOLDERS = {"crowd_demo/": "", "configs/": DATA, "tours/": DATA, "assets/": DATA}
 DIST_INFO = "METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"
@@ -124,12 +125,12 @@ def check_links(description: str) -> str:
 
 def in_archive(tracked: Iterable[str]) -> set[str]:
     """The files of the source archive, below its folder."""
-    return {path for path in tracked if not matches(path, NOT_IN_ARCHIVE)} | {"PKG-INFO"}
+    return {path for path in tracked if not any(map(partial(fnmatch, path), NOT_IN_ARCHIVE))} | {"PKG-INFO"}
 
 
 def in_wheel(tracked: Iterable[str], version: str) -> set[str]:
     parts = {to + path for path in tracked for folder, to in WHEEL_FOLDERS.items()
-             if path.startswith(folder) and not matches(path, NOT_IN_WHEEL)}
+             if path.startswith(folder) and not fnmatch(path, NOT_IN_WHEEL)}
     return parts | {f"crowd_demo-{version}.dist-info/{name}" for name in DIST_INFO}
 
 
@@ -161,10 +162,6 @@ def shortened(command: str) -> list[str]:
     if words[0] == "crowd-demo" and words[1].startswith("-") and not {"--headless", "--help"} & set(words):
         words += WITHOUT_WINDOW
     return [*words, "--steps", SHORTER["--steps"]] if words[1] == "sweep" else words
-
-
-def matches(path: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch(path, pattern) for pattern in patterns)
 
 
 def some(names: Sequence[str]) -> str:
@@ -258,16 +255,6 @@ def checks(built: Built, version: str, sections: Sequence[Section], hashes: Mapp
         "README": lambda: check_installed(built.wheel, README.read_text("utf-8"), version, work)}
 
 
-def keep(built: Built, version: str, hashes: Mapping[str, str]) -> None:
-    """Put what was built into `dist/`, and this version's hashes beside those of earlier ones."""
-    (ROOT / "dist").mkdir(exist_ok=True)
-    for path in (built.wheel, built.archive):
-        shutil.copy(path, ROOT / "dist")
-    released = {**json.loads(RELEASED.read_text("utf-8")), version: hashes}
-    RELEASED.write_text(json.dumps(released, indent=1) + "\n", "utf-8")
-    print(f"dist/ has {version}: commit {RELEASED.relative_to(ROOT)}, tag it, and twine upload dist/*{version}*")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Hold a release against what it promises.")
     parser.add_argument("--check", action="store_true", help="keep nothing of what is built")
@@ -291,8 +278,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except WrongError as error:
                 wrong += 1
                 print(f"{name:14}WRONG: {error}", flush=True)
-        if not (wrong or options.check):
-            keep(built, version, hashes)
+        if not (wrong or options.check):  # beside the files this version's hashes are kept with those of earlier ones
+            (ROOT / "dist").mkdir(exist_ok=True)
+            for path in (built.wheel, built.archive):
+                shutil.copy(path, ROOT / "dist")
+            released = {**json.loads(RELEASED.read_text("utf-8")), version: hashes}
+            RELEASED.write_text(json.dumps(released, indent=1) + "\n", "utf-8")
+            print(f"dist/ has {version}: commit {RELEASED.relative_to(ROOT)}, tag it, and twine upload dist/*{version}*")
     return int(wrong > 0)
 
 

@@ -83,35 +83,25 @@ def site_of(out: Path, scenes: Sequence[Scene] = SCENES, root: Path = ROOT) -> N
             shutil.copy(root / name, source / name)
         play = source / "play"
         play.mkdir()
-        for scene in scenes:
-            export(scene, play / f"{scene.name}.html")
-            shutil.copy(root / f"assets/scenarios/{scene.name}.png", play)
-        (source / "play.md").write_text(gallery(scenes, root), "utf-8")
+        # the page from which the others are opened: a picture and a sentence for each
+        lines = ["# Crowds that play here", "",
+                 "Each opens in the browser: play, scrub, zoom, colours. A page is one file that",
+                 "`crowd-demo export` has made, and works from the disk as well.", ""]
+        for name, seconds, begin, count in scenes:
+            agents = () if count is None else ("--agents", str(count))
+            subprocess.run([sys.executable, "-m", "crowd_demo", "export", name, str(play / f"{name}.html"), "--seconds",
+                            f"{begin + seconds:g}", "--from", f"{begin:g}", *agents], check=True, cwd=ROOT)
+            shutil.copy(root / f"assets/scenarios/{name}.png", play)
+            about = (root / f"configs/{name}.yaml").read_text("utf-8").splitlines()[1].removeprefix("# ")
+            lines += [f"## {name}", "", f"<a href=\"play/{name}.html\"><img alt=\"{name}: play it\""
+                      f" src=\"play/{name}.png\"></a>", "", f"{about}", ""]
+        (source / "play.md").write_text("\n".join(lines), "utf-8")
         moved = {source / name: root / name for name in PAGES}
         for page in source.rglob("*.md"):
             origin = moved.get(page, root / "docs" / page.relative_to(source))
             page.write_text(with_links(page.read_text("utf-8"), origin, page, source, root), "utf-8")
         (source / PAGES[0]).rename(source / "index.md")
         build(source, out)
-
-
-def export(scene: Scene, path: Path) -> None:
-    """Make a page that plays."""
-    agents = () if scene.agents is None else ("--agents", str(scene.agents))
-    end = scene.begin + scene.seconds
-    subprocess.run([sys.executable, "-m", "crowd_demo", "export", scene.name, str(path), "--seconds", f"{end:g}",
-                    "--from", f"{scene.begin:g}", *agents], check=True, cwd=ROOT)
-
-
-def gallery(scenes: Sequence[Scene], root: Path) -> str:
-    """The page from which the others are opened: a picture and a sentence for each."""
-    lines = ["# Crowds that play here", "", "Each opens in the browser: play, scrub, zoom, colours. A page is one file that",
-             "`crowd-demo export` has made, and works from the disk as well.", ""]
-    for scene in scenes:
-        about = (root / f"configs/{scene.name}.yaml").read_text("utf-8").splitlines()[1].removeprefix("# ")
-        lines += [f"## {scene.name}", "", f"<a href=\"play/{scene.name}.html\"><img alt=\"{scene.name}: play it\""
-                  f" src=\"play/{scene.name}.png\"></a>", "", f"{about}", ""]
-    return "\n".join(lines)
 
 
 def with_links(text: str, origin: Path, page: Path, source: Path, root: Path) -> str:
@@ -143,21 +133,18 @@ def build(source: Path, out: Path) -> None:
     file = source.parent / "mkdocs.yml"
     file.write_text(yaml.safe_dump(settings), "utf-8")
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(file)], check=True)
-    search_from_disk(out / "search")
-
-
-def pages_of(patterns: Sequence[str], source: Path) -> list[str]:
-    """The pages of a group; those of a pattern in the order of their names."""
-    return [path.relative_to(source).as_posix() for pattern in patterns for path in sorted(source.glob(pattern))]
-
-
-def search_from_disk(folder: Path) -> None:
-    """Replace the search of MkDocs, which needs a web server, by one script with the index in it."""
+    # The search of MkDocs needs a web server: one script with the index in it takes its place.
+    folder = out / "search"
     index = (folder / "search_index.json").read_text("utf-8")
     (folder / "index.js").write_text(f"{(folder / 'lunr.js').read_text('utf-8')}\nconst data = {index};{SEARCH}", "utf-8")
     (folder / "main.js").write_text(LOAD_INDEX, "utf-8")
     for name in ("worker.js", "lunr.js", "search_index.json"):
         (folder / name).unlink()
+
+
+def pages_of(patterns: Sequence[str], source: Path) -> list[str]:
+    """The pages of a group; those of a pattern in the order of their names."""
+    return [path.relative_to(source).as_posix() for pattern in patterns for path in sorted(source.glob(pattern))]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -102,31 +102,23 @@ class MeasuredWays:
         self._begins, self._ends = paths.frame[paths.first[:-1]], paths.frame[paths.first[1:] - 1]
         self._span = paths.last_frame + 1
         self._key = np.repeat(np.arange(len(paths.ids)), np.diff(paths.first)) * self._span + paths.frame
-        self._vx, self._vy = self._velocities()
-        speed = np.hypot(self._vx, self._vy)
-        self._state = np.where(speed < settings.standing, STANDING, MOVING).astype(np.int32)
-        self._heading_x, self._heading_y = self._headings(speed)
-
-    def _velocities(self) -> tuple[Doubles, Doubles]:
-        """The velocity from each row to the next, units/s; a person's last one is that before."""
-        first, steps = self._paths.first, np.diff(self._paths.frame, append=0).astype(np.float64)
+        # velocities from each row to the next, units/s; a person's last one is that before
+        first, steps = paths.first, np.diff(paths.frame, append=0).astype(np.float64)
         ends = first[1:] - 1
         steps[ends] = 1
-        vx, vy = (np.diff(axis, append=0) / steps * self._fps for axis in (self._x, self._y))
-        for velocity in (vx, vy):
+        self._vx, self._vy = (np.diff(axis, append=0) / steps * fps for axis in (self._x, self._y))
+        for velocity in (self._vx, self._vy):
             velocity[ends] = np.where(ends > first[:-1], velocity[ends - 1], 0)
-        return vx, vy
-
-    def _headings(self, speed: Doubles) -> tuple[Doubles, Doubles]:
-        """The direction of each row's stretch; where it has none, of the last one before, else of the next one, else down."""
-        first = self._paths.first
+        speed = np.hypot(self._vx, self._vy)
+        self._state = np.where(speed < settings.standing, STANDING, MOVING).astype(np.int32)
+        # directions of each row's stretch; where it has none, of the last one before, else of the next one, else down
         row, moves = np.arange(len(speed)), speed > 0
         begin = np.repeat(first[:-1], np.diff(first))
         before = np.maximum.accumulate(np.where(moves, row, -1))
         later = np.minimum.accumulate(np.where(moves, row, len(row))[::-1])[::-1]
         of = np.where(before >= begin, before, np.where(later < np.repeat(first[1:], np.diff(first)), later, row))
         moved = np.where(speed[of] > 0, speed[of], 1)
-        return self._vx[of] / moved, np.where(speed[of] > 0, self._vy[of] / moved, 1)
+        self._heading_x, self._heading_y = self._vx[of] / moved, np.where(speed[of] > 0, self._vy[of] / moved, 1)
 
     def frame_at(self, seconds: float) -> float:
         """Return the frame at a time. A rounding error, as of 7 / 25 * 25, does not lead past a whole frame."""

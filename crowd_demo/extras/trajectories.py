@@ -68,13 +68,10 @@ class Trajectories(NamedTuple):
                     for begin, end in zip(begins, [*begins[1:], len(self.frame)], strict=True))
 
     def by_person(self) -> Trajectories:
-        """Return the rows sorted by id and then by frame."""
         return self.chosen(np.lexsort((self.frame, self.id)))
 
 
 class TrajectoryRecorder:
-    """Collects positions frame by frame."""
-
     def __init__(self, fps: float) -> None:
         self.fps = fps
         self._frames: list[tuple[Longs, Longs, Doubles, Doubles]] = []

@@ -14,16 +14,15 @@ import compare
 import numpy as np
 import pytest
 import table
-import variants
 from calibrate import BOUNDS, SCENES, shortfall
+from compare import HERE, ChildError, ChildVariant, StartVariant
 from crowds import simulation
 from driven import Driven
 from made_arrays import KEYFRAME, is_allowed, made_arrays
 from table import Found
-from variants import HERE, ChildError, ChildVariant, StartVariant
 
 from crowd_demo.extras.lab.validate import EXPERIMENTS
-from crowd_demo.extras.lab.validate.validation_experiment import FITTED, HELD_OUT, Reading
+from crowd_demo.extras.lab.validate.validation import FITTED, HELD_OUT, Reading
 from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 from crowd_demo.registry.built_in import COLOURS, OVERLAYS
 
@@ -89,13 +88,13 @@ def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (repository / "crowd_demo" / "__init__.py").write_text("", "utf-8")
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
         subprocess.run(["git", "-C", str(repository), *command], check=True)
-    monkeypatch.setattr(variants, "ROOT", repository)
-    monkeypatch.setattr(variants, "KEPT", tmp_path / "kept")
-    install = variants.at_commit("HEAD")
+    monkeypatch.setattr(compare, "ROOT", repository)
+    monkeypatch.setattr(compare, "KEPT", tmp_path / "kept")
+    install = compare.at_commit("HEAD")
     assert (install.folder / "crowd_demo" / "__init__.py").exists()
     assert install.environment["PYTHONPATH"] == str(install.folder)
-    monkeypatch.setattr(variants, "tarfile", None)
-    assert variants.at_commit("HEAD") == install
+    monkeypatch.setattr(compare, "tarfile", None)
+    assert compare.at_commit("HEAD") == install
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")
@@ -104,7 +103,7 @@ def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_child
     program = tmp_path / "program"
     program.write_text("import os, subprocess, sys\nprint(os.environ['CROWD_DEMO_CACHE'], file=open('cache', 'a'))\n"
                        "subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])\n", "utf-8")
-    variant = StartVariant(variants.Install("a", tmp_path, (sys.executable, str(program))), "1k", {})
+    variant = StartVariant(compare.Install("a", tmp_path, (sys.executable, str(program))), "1k", {})
     blocks = variant.run(2)
     assert set(blocks) == {"wall", "cpu"} and all(block.steps == 2 for block in blocks.values())
     first, second = (tmp_path / "cache").read_text("utf-8").split()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from walks import by_chance
 
-from crowd_demo.extras.lab.validate.validation_experiment import OWN, Measures
-from crowd_demo.extras.lab.validate.walkers import pedpy_measures
+from crowd_demo.extras.lab.validate.scenes import OWN, Measures, pedpy_measures
 from crowd_demo.extras.trajectories import Rectangle
 from crowd_demo.sim.fundamental_diagram import Line
 

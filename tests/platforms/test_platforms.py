@@ -11,8 +11,8 @@ import platform_child
 import platforms
 import pytest
 import yaml
+from compare import ChildError
 from platforms import Found, Platform
-from variants import ChildError
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.built_in import OWN_BEHAVIOURS

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from contextlib import closing
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.cli.arguments import (
@@ -30,7 +28,6 @@ from crowd_demo.registry.texts import reason
 
 if TYPE_CHECKING:
     from crowd_demo.extras.ensemble.plan import Plan
-    from crowd_demo.extras.ensemble.table import Table
 
 NAME = "ensemble"
 address = parsed(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}",  # of a scheduler
@@ -98,24 +95,20 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
     table = write_table(plan, args.out)
     if args.plot and table.finished:
         write_file(args.out / PLOT, plot(plan, table))
-    if not code:
-        return _conclude(plan, table, session.errors, args.out)
     runs = f"of {len(table.rows):,} runs"
-    print_error(f"ensemble: {session.made:,} {runs} were made again; the same command begins with the first" if args.again else
-                f"ensemble: {table.finished:,} {runs} are finished; the same command makes the others")
-    return code
-
-
-def _conclude(plan: Plan, table: Table, errors: Mapping[str, str], out: Path) -> int:
-    """Say what there is; return the exit code. A run that failed now may have a row from before."""
-    print(f"{out}: {table.finished:,} of {len(table.rows):,} runs have a row without an error")
-    for run, row in zip(plan.runs, table.rows, strict=True):
-        if error := errors.get(run.key) or row["error"]:
-            print_error(f"ensemble: {plan.name(run)}: {error}")
+    if code:
+        print_error(f"ensemble: {session.made:,} {runs} were made again; the same command begins with the first"
+                    if args.again else
+                    f"ensemble: {table.finished:,} {runs} are finished; the same command makes the others")
+        return code
+    print(f"{args.out}: {table.finished:,} {runs} have a row without an error")
+    for run, cells in zip(plan.runs, table.rows, strict=True):  # one that failed now may have a row from before
+        if why := session.errors.get(run.key) or cells["error"]:
+            print_error(f"ensemble: {plan.name(run)}: {why}")
     for difference in table.differences:
         what = "THE CROWD" if difference.column == "state_hash" else f"THE MEASURE {difference.column}"
         print_error(f"ensemble: {what} DIFFERS with {plan.name(difference.run)}: {difference}")
-    fine = table.finished == len(table.rows) and not table.differences and not errors
+    fine = table.finished == len(table.rows) and not table.differences and not session.errors
     return OK if fine else FAILED
 
 

@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
     from crowd_demo.extras.lab.claims.claim import Claim
     from crowd_demo.extras.lab.claims.results import Results
-    from crowd_demo.extras.lab.validate.validation import Validation
-    from crowd_demo.extras.lab.validate.validation_experiment import ValidationExperiment
+    from crowd_demo.extras.lab.validate.validation import Validation, ValidationExperiment
     from crowd_demo.measure.ablation import Ablation
     from crowd_demo.measure.experiment import Compile, Experiment, InSlices
     from crowd_demo.measure.largest import Largest
@@ -378,8 +377,19 @@ MAX_PROCESSES = 4  # unless asked
 def _read(args: argparse.Namespace) -> list[Claim] | list[Results]:
     """The claims to test, or the results to compare or merge. Raises ValueError with a line for each mistake."""
     if args.names[:1] in ([COMPARE], [MERGE]):
-        return _read_results(*args.names)
-    from crowd_demo.extras.lab.claims.experiments import CLAIMS
+        from crowd_demo.extras.lab.claims.results import read
+
+        paths = args.names[1:]
+        refuse(found(
+            (args.names[0] == COMPARE and len(paths) != 2,
+             f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json"),
+            (args.names[0] == MERGE and not paths,
+             "lab merge: name the files: crowd-demo lab merge A.json B.json ...")))
+        mistakes = list[str]()
+        results = [collected(mistakes, partial(read, Path(path))) for path in paths]
+        refuse(mistakes)
+        return [each for each in results if each]
+    from crowd_demo.extras.lab.claims.results import CLAIMS
 
     short = shortage((args.agents or 0) * AGENT)
     refuse([*_mistakes(args, "lab: unknown claim", CLAIMS, COMPARE, MERGE), *found((short, f"--agents: {short}"))])
@@ -394,21 +404,8 @@ def _mistakes(args: argparse.Namespace, unknown: str, known: Mapping[str, object
     return lines + [f"--out: {args.out} is not a folder"] * bool(args.out and args.out.exists() and not args.out.is_dir())
 
 
-def _read_results(command: str, *paths: str) -> list[Results]:
-    from crowd_demo.extras.lab.claims.results import read
-
-    refuse(found(
-        (command == COMPARE and len(paths) != 2,
-         f"lab compare: takes two files, not {len(paths)}: crowd-demo lab compare A.json B.json"),
-        (command == MERGE and not paths, "lab merge: name the files: crowd-demo lab merge A.json B.json ...")))
-    mistakes = list[str]()
-    results = [collected(mistakes, partial(read, Path(path))) for path in paths]
-    refuse(mistakes)
-    return [each for each in results if each]
-
-
 def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
-    from crowd_demo.extras.lab.claims import report, results
+    from crowd_demo.extras.lab.claims import results
     from crowd_demo.extras.lab.claims.claim import FULL, QUICK, Claim
 
     scale = QUICK if args.quick else FULL
@@ -424,7 +421,7 @@ def _run(args: argparse.Namespace, read: list[Claim] | list[Results]) -> int:
             print(f"{claim.name:14} {claim.question}\n{'':14} {claim.claim} ({claim.source});"
                   f" about {duration(claim.seconds(scale))}")
         return OK
-    return watched("lab", lambda tell: results.begun(claims, scale, args.out), lambda run: report.conclude(run, args.out),
+    return watched("lab", lambda tell: results.begun(claims, scale, args.out), lambda run: results.conclude(run, args.out),
                    progress_line)
 
 
@@ -478,8 +475,8 @@ def experiment_of(tell: Tell, args: argparse.Namespace, chosen: Sequence[Validat
     from crowd_demo.config.model import Config
 
     compile_for = kernels(Config.model_validate({}), tell, render=False)
+    from crowd_demo.extras.lab.validate.scenes import jupedsim_walkers, pedpy_measures
     from crowd_demo.extras.lab.validate.validation import MODELS, Validation
-    from crowd_demo.extras.lab.validate.walkers import jupedsim_walkers, pedpy_measures
 
     seeds = args.seeds or (1 if args.short else SEEDS)
     return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures(), seeds, args.processes)

@@ -9,8 +9,8 @@
 
 Who does what:
 
-    plan               what there is to do
-    job, measures      one run: its key, steps, measures, a row
+    plan               what there is to do; one run: its key, steps, a row
+    measures           what is measured of it
     executors          who carries it out: processes of this machine, a cluster
     table              what comes of it, also as a picture
     running            all of it, and what is finished, on disk

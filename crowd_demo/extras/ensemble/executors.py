@@ -24,7 +24,7 @@ from queue import Empty, SimpleQueue
 
 from pydantic import ValidationError
 
-from crowd_demo.extras.ensemble.job import Job, RunRow, carry_out
+from crowd_demo.extras.ensemble.plan import Job, RunRow, carry_out
 from crowd_demo.host import child
 from crowd_demo.registry.texts import error_line
 
@@ -153,7 +153,6 @@ class Process:
 
 
 def main() -> None:
-    """Carry out job after job, in the process."""
     lines, answers = child.standard_lines()
     while True:
         row = carry_out(Job.model_validate_json(lines.get()))

@@ -1,33 +1,82 @@
-"""The plan of an ensemble: every combination of varied values, with every seed, as a run that has a key.
+"""The plan of an ensemble: every combination of varied values, with every seed, as a run that has a key; and one run.
 
-The order of the plan is that of its table: the first setting changes slowest, the seed fastest.
+The order of the plan is that of its table: the first setting changes slowest, the seed fastest. A run goes to whoever
+carries it out as a `Job` of plain values, and comes back as a `RunRow`.
+
+A key says what the result depends on: what was asked for, and the code that makes it. Versions of libraries are no
+part of it: the state hash does not depend on these, and that is tested whenever two machines make the same run.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import os
+import platform
 import re
+import socket
+import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.loader import ConfigError, Override, ReadConfig, as_overrides, parse_each
+from crowd_demo.config.maps import bytes_of
 from crowd_demo.config.model import Config, with_values
+from crowd_demo.config.resources import PACKAGE, find_map
 from crowd_demo.config.section import close_to, plain, require, whole
 from crowd_demo.config.yaml12 import KeyPath, Location, Mistake
-from crowd_demo.extras.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.built_in import MEASURES
+from crowd_demo.registry.plugins import sources
+from crowd_demo.registry.texts import error_line
+from crowd_demo.sim.snapshot import PACE_KEYS, VIEW_SECTIONS
 
 DEFAULT_EVERY = 10  # steps between two looks
 DEFAULT_MEASURES = ("population", "neighbours")
 MAX_RUNS = 100_000
+ONE_RUN = threading.Lock()  # kernels are called from one thread at a time; a Dask worker may have several
 LAST_SEED = 2**63 - 1
+MAKERS = ("compute", "config", "extras", "grid", "measure", "registry", "sim")  # folders whose code may decide the result
+UNREAD = (VIEW_SECTIONS | {"seed", "map"}) - {"optimizations", "measure"}
 FORM = "key.path=value,value"
 
 Cell = str | int | float | bool | None  # of a table
 Vary = Mapping[str, Sequence[object]]
+
+
+class Job(BaseModel):
+    """What a worker needs to know, in texts and numbers."""
+
+    key: str
+    config: str  # JSON
+    steps: int
+    every: int  # steps between two looks
+    measures: tuple[str, ...]
+    code: str  # fingerprint that the worker's program must have
+
+
+class RunRow(BaseModel):
+    """What came of a run. Without an error it has a state hash and all values; None where a measure does not apply."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    key: str
+    values: dict[str, float | None] = {}  # by column
+    steps: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    state_hash: Annotated[str, Field(pattern="^([0-9a-f]{32})?$")] = ""
+    error: str = ""
+    seconds: float = 0.0
+    worker: str = ""  # machine and process
+    cpu: str = ""
+    versions: str = ""
+    finished: float = 0.0  # seconds since 1970, by the clock of the machine that asked for it
 
 
 class Run(NamedTuple):
@@ -78,7 +127,8 @@ def make_plan(config: str | Path, *, seeds: str | int | Iterable[int] = "1", var
 
 
 def _listed(name: str, values: object) -> list[object]:
-    """Return the values of a sequence, or a text alone; more than a plan may have runs are left out. Raises TypeError."""
+    """Return the values of a sequence, or a text alone; more than a plan may have runs are left out. Raises
+    TypeError."""
     if isinstance(values := plain(values), str):
         return [values]
     if not isinstance(values, Iterable):
@@ -127,7 +177,8 @@ def _same(vary: Vary, keys: Sequence[str]) -> Iterator[Mistake]:
         by_key = dict[str, list[object]]()
         for value, key in zip(values, keys[::stride], strict=False):  # the other settings as they are first
             by_key.setdefault(key, []).append(value)
-        if len(by_key) == 1 < len(values) and is_unread(path):
+        is_unread = path in PACE_KEYS or path.partition(".")[0] in UNREAD - {"seed", "map"}
+        if len(by_key) == 1 < len(values) and is_unread:
             yield _mistake("--vary", f"{path}: no run depends on it")
         else:
             yield from (_mistake("--vary", f"{path}: {' and '.join(map(str, same))} are the same")
@@ -163,7 +214,8 @@ def seeds_of(text: str | int | Iterable[int]) -> list[int]:
 
 
 def parse_varied(texts: Iterable[str]) -> dict[str, list[object]]:
-    """`key.path=value,value` each, the values YAML scalars or [lists]. Raises ConfigError with a line for each mistake."""
+    """`key.path=value,value` each, the values YAML scalars or [lists]. Raises ConfigError with a line for each
+    mistake."""
     vary = dict[str, list[object]]()
 
     def parsed(location: Location, keys: KeyPath, values: str) -> None:
@@ -203,3 +255,77 @@ def _mistakes(vary: Vary, seeds: Sequence[int], steps: int, measures: Sequence[s
 
 def _mistake(option: str, text: str) -> Mistake:
     return Mistake(Location(option), (), text)
+
+
+# --- the key of a run -------------------------------------------------------------------------------------------------
+
+@cache
+def _fingerprint(files: tuple[Path, ...]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for path in files:
+        name = path.relative_to(PACKAGE).as_posix() if path.is_relative_to(PACKAGE) else path.name
+        digest.update(hashlib.blake2b(name.encode()).digest() + hashlib.blake2b(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def code_fingerprint() -> str:
+    """Hash of the sources of the model, of all that measures it and of all plugins: 16 hex digits."""
+    return _fingerprint((*own_sources(), *sources()))
+
+
+def own_sources() -> list[Path]:
+    """The program's own files in the fingerprint: whole folders, so that none is forgotten."""
+    return sorted(path for folder in MAKERS for path in (PACKAGE / folder).rglob("*.py"))
+
+
+def run_key(config: Config, steps: int, every: int, measures: Sequence[str], code: str) -> str:
+    """The name of a run: 24 hex digits that say what it was asked for and what made it."""
+    values = config.model_dump(mode="json", exclude=set(UNREAD))
+    time = {name: value for name, value in values.pop("time").items() if f"time.{name}" not in PACE_KEYS}
+    walls = hashlib.blake2b(bytes_of(find_map(config.map)), digest_size=8).hexdigest() if config.map else ""
+    asked = {"config": values, "time": time, "seed": config.seed, "map": walls, "steps": steps,
+             "every": every, "measures": sorted(measures), "code": code}
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+# --- one run, wherever it is carried out ------------------------------------------------------------------------------
+
+def carry_out(job: Job, worker: str = "") -> RunRow:
+    with ONE_RUN:
+        began = time.perf_counter()
+        try:
+            state_hash, steps, values = _run(job)
+            row = RunRow(key=job.key, values=values, steps=steps, state_hash=state_hash)
+        except (Exception, SystemExit, GeneratorExit) as error:  # of any kind: a run that fails is a row
+            row = RunRow(key=job.key, error=error_line(error))
+        return row.model_copy(update={**_made_with(), "seconds": time.perf_counter() - began,
+                                      "worker": worker or f"{socket.gethostname()}:{os.getpid()}"})
+
+
+def _run(job: Job) -> tuple[str, int, dict[str, float | None]]:
+    """Return the state hash, the steps made, and the values; an event that ends the run ends it here too."""
+    from crowd_demo.extras.ensemble.measures import Sampler
+    from crowd_demo.sim.simulation import Simulation
+
+    if job.code != code_fingerprint():
+        raise RuntimeError("this worker has another version of the program or of its plugins")
+    sim = Simulation(Config.model_validate_json(job.config))
+    sampler = Sampler(job.measures, sim)
+    for done in range(0, job.steps, job.every):
+        made = sim.play(min(job.every, job.steps - done))
+        is_over = sim.events.end_tick is not None
+        if made and (is_over or done + job.every <= job.steps):
+            sampler.look()
+        if is_over:
+            break
+    return sim.state_hash(), sim.tick, sampler.folded()
+
+
+@cache
+def _made_with() -> dict[str, str]:
+    from crowd_demo.measure.experiment import machine, versions
+
+    found = machine()
+    return {"cpu": f"{found['cpu'] or platform.machine()} ({found['simd']})",
+            "versions": ", ".join(f"{name} {version}" for name, version in versions().items())}

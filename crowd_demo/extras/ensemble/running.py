@@ -24,8 +24,7 @@ from crowd_demo.config.memory import PROGRAM, available_bytes, needed_bytes, rea
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_map, list_maps
 from crowd_demo.extras.ensemble.executors import ClusterExecutor, Executor, LocalExecutor
-from crowd_demo.extras.ensemble.job import RunRow
-from crowd_demo.extras.ensemble.plan import Plan, Run
+from crowd_demo.extras.ensemble.plan import Plan, Run, RunRow
 from crowd_demo.extras.ensemble.table import PLOT, Table, make_table, parquet
 from crowd_demo.host.files import MACHINE, is_special, sealed_line, unsealed, write_file
 from crowd_demo.host.system import duration
@@ -133,7 +132,13 @@ class RowFile:
         names = (folder / f"{MACHINE}-{os.getpid()}-{number}{SUFFIX}" for number in count())
         self._path = next(path for path in names if not path.exists())
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
-        _sync_folder(folder)
+        if sys.platform != "win32":  # lets a new file be found after a power failure, where the system can do that
+            with suppress(OSError):
+                number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    os.fsync(number)
+                finally:
+                    os.close(number)
 
     def append(self, row: RunRow) -> None:
         """Append it. Raises OSError, and leaves no part of it."""
@@ -185,17 +190,6 @@ def read_rows(folder: Path) -> tuple[list[RunRow], list[str]]:
     if more := damaged[MAX_NAMED:]:
         damaged[MAX_NAMED - 1:] = [f"{damaged[MAX_NAMED - 1]} (and {len(more):,} more lines)"]
     return rows, damaged
-
-
-def _sync_folder(folder: Path) -> None:
-    """Let a new file be found after a power failure, where the system can do that."""
-    if sys.platform != "win32":
-        with suppress(OSError):
-            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(number)
-            finally:
-                os.close(number)
 
 
 # --- who makes the runs ----------------------------------------------------------------------------------------------

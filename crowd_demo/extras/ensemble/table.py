@@ -23,8 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crowd_demo.extras.ensemble.job import RunRow
-from crowd_demo.extras.ensemble.plan import Cell, Plan, Run, cell_text, cell_word
+from crowd_demo.extras.ensemble.plan import Cell, Plan, Run, RunRow, cell_text, cell_word
 from crowd_demo.registry.built_in import of_column
 
 if TYPE_CHECKING:

@@ -58,7 +58,6 @@ from crowd_demo.render.figures.sprites import (
     DYES,
     FULL_DYE,
     GREY,
-    DyedSheet,
     Sheet,
     SpritesSheet,
     load_dyed,
@@ -104,7 +103,13 @@ class Tracks:
 
     def add(self, frame: int, ids: Ints, person: Longs, x: Doubles, y: Doubles, state: Bytes) -> None:
         """Add the next frame. Positions are in world units, and each one has the number of a person."""
-        members = self._members(ids)
+        new = np.arange(len(self._member_of), int(ids.max(initial=-1)) + 1, dtype=np.int32)
+        if len(new):  # new members follow in the order of ids
+            taken = scramble(new.view(np.uint32)).astype(np.uint64) < self._least
+            self._member_of = np.append(self._member_of, np.where(taken, np.cumsum(taken) - 1 + len(self.ids), -1))
+            self.ids = np.append(self.ids, new[taken])
+            self._grow(len(self.ids) - len(self._seen))
+        members = self._member_of[ids]
         chosen = members >= 0
         members, person, state = members[chosen], person[chosen], state[chosen]
         exact = np.stack([x[chosen], y[chosen]]) / self.step
@@ -125,8 +130,8 @@ class Tracks:
     def blocks(self) -> dict[str, Bytes | Changes | Ints | Longs]:
         """Return what is written: tracks in the order of members and then of frames, rows in that of tracks.
 
-        ids, [members]; member, first (frame of the keyframe), length (frames), x and y (0 to LAST), [tracks]; changeX and
-        changeY, [rows - tracks]; state, [rows].
+        ids, [members]; member, first (frame of the keyframe), length (frames), x and y (0 to LAST), [tracks]; changeX
+        and changeY, [rows - tracks]; state, [rows].
         """
         begun = np.concatenate(self._begun, axis=1)
         member, first, x, y = begun[:, np.lexsort(begun[1::-1])]
@@ -138,16 +143,6 @@ class Tracks:
         return {"ids": self.ids, "member": member.astype(np.int32), "first": first.astype(np.int32),
                 "length": length.astype(np.int32), "x": x.astype(np.uint16), "y": y.astype(np.uint16),
                 "changeX": change_x, "changeY": change_y, "state": state[present]}
-
-    def _members(self, ids: Ints) -> Longs:
-        """Return the index of each id among the members, -1 without one; new ones follow in the order of ids."""
-        new = np.arange(len(self._member_of), int(ids.max(initial=-1)) + 1, dtype=np.int32)
-        if len(new):
-            taken = scramble(new.view(np.uint32)).astype(np.uint64) < self._least
-            self._member_of = np.append(self._member_of, np.where(taken, np.cumsum(taken) - 1 + len(self.ids), -1))
-            self.ids = np.append(self.ids, new[taken])
-            self._grow(len(self.ids) - len(self._seen))
-        return self._member_of[ids]
 
     def _grow(self, more: int) -> None:
         self._written, self._speed = (np.pad(each, ((0, 0), (0, more))) for each in (self._written, self._speed))
@@ -246,22 +241,16 @@ def page_content(plan: PagePlan, command: str, stepped: Stepped = lambda step: N
                      *(["left out", note] for note in plan.notes))
     figure, figure_blocks = figures_of(config, [halves.get(each, 0.0) for each in tracks.ids.tolist()])
     ground_about, ground_blocks = ground.content(small=rows < LARGE_ROWS)
-    about = {**_about_run(plan, frame), "step": length, "colours": colours, "facts": facts, "figure": figure,
-             "ground": ground_about}
-    blocks = {name: block for name, block in written.items() if name != "state" or block.any()}
-    return PageContent(file_parts(about, {**blocks, **figure_blocks, **ground_blocks}), numbers.count, rows, said)
-
-
-def _about_run(plan: PagePlan, frame: Frame) -> dict[str, object]:
-    """The record of the page, but for pictures, colours and what it says."""
-    asked, config = plan.asked, plan.asked.source.config
     walls, (width, height) = frame.sim.terrain.walls, VIEW
     view: dict[str, object] = {"width": width, "height": height, "zoom": config.camera.zoom}
     if config.camera.center:
         view["x"], view["y"] = config.camera.center
-    return {"title": title_of(asked.source), "world": [float(walls.width), float(walls.height)], "view": view,
-            "fps": asked.fps, "frames": asked.frames, "begins": asked.first / config.time.step_hz,
-            "mode": config.scene.colours, "weight": 1 / plan.share}
+    about = {"title": title_of(asked.source), "world": [float(walls.width), float(walls.height)], "view": view,
+             "fps": asked.fps, "frames": asked.frames, "begins": asked.first / config.time.step_hz,
+             "mode": config.scene.colours, "weight": 1 / plan.share, "step": length, "colours": colours, "facts": facts,
+             "figure": figure, "ground": ground_about}
+    blocks = {name: block for name, block in written.items() if name != "state" or block.any()}
+    return PageContent(file_parts(about, {**blocks, **figure_blocks, **ground_blocks}), numbers.count, rows, said)
 
 
 def title_of(source: Source) -> str:
@@ -379,7 +368,11 @@ def figures_of(config: Config, halves: Sequence[float]) -> Part:
                         birds.HEADINGS * birds.FLAPS, walk)
     if issubclass(kind, crates.CrateFigures):
         largest, middle = 2 * max(halves, default=1.0), (CRATE_PX // 2, CRATE_PX // 2)
-        about, blocks = _figure(3, _crates(), middle, largest, CRATE_PX, 1, walk)
+        inks, cells = crates.inks(), np.zeros((len(crates.TONES), crates.STYLES, CRATE_PX, CRATE_PX), np.uint32)
+        for tone, style in np.ndindex(cells.shape[:2]):
+            for left, top, right, bottom, ink in crates.design(CRATE_PX, style):
+                cells[tone, style, top:bottom, left:right] = inks[tone, ink] | np.uint32(0xFF000000)
+        about, blocks = _figure(3, cells.reshape(-1, CRATE_PX, CRATE_PX), middle, largest, CRATE_PX, 1, walk)
         sizes = (np.array(halves) * HALF_PARTS).round().astype(np.uint16)
         return {**about, "looks": len(crates.TONES), "styles": crates.STYLES}, {**blocks, "halves": sizes}
     across = np.arange(DISC_PX) - (DISC_PX - 1) / 2  # a disc stands for figures that the page cannot draw
@@ -393,7 +386,13 @@ def _sprited(sort: int, sheet: SpritesSheet, units: float, pixels: float, sprite
     if isinstance(found, Sheet):
         return _figure(sort, _cells(found), found.anchor, units, pixels, sprites, walk)
     about, blocks = _figure(sort, _cells(found.shapes), found.anchor, units, pixels, sprites, walk, _cells(found.dyes))
-    return {**about, **_dyed(found, units / pixels)}, blocks
+    every, grey, unit = np.arange(found.sprites, dtype=np.int32), found.grey(), units / pixels
+    means = found.means(every // found.shapes.columns)
+    colours = np.concatenate([found.colours, grey.colours[:1]])  # row `looks` of `dyes` has those of a colour mode
+    shapes = np.broadcast_to(np.append(found.shape, 0)[:, None, None], (*colours.shape[:2], 1))
+    return {**about, "looks": len(found.shape), "means": channels_of(means.colours).tolist(),
+            "area": means.area * unit * unit, "grey": 1.0, "meanGrey": int(grey.means(0 * every).colours[0] & 255) / 255,
+            "dyes": np.concatenate([colours, shapes], axis=2).tolist(), "fullDye": 255 / FULL_DYE}, blocks
 
 
 def _cells(sheet: Sheet) -> Words:
@@ -402,22 +401,14 @@ def _cells(sheet: Sheet) -> Words:
     return pixels.reshape(-1, height, columns, width).swapaxes(1, 2).reshape(-1, height, width)
 
 
-def _dyed(sheet: DyedSheet, unit: float) -> Json:
-    """What of the record belongs to looks that are dyed: row `looks` of `dyes` has those of a colour mode."""
-    every, grey = np.arange(sheet.sprites, dtype=np.int32), sheet.grey()
-    means = sheet.means(every // sheet.shapes.columns)
-    colours = np.concatenate([sheet.colours, grey.colours[:1]])
-    shapes = np.broadcast_to(np.append(sheet.shape, 0)[:, None, None], (*colours.shape[:2], 1))
-    return {"looks": len(sheet.shape), "means": channels_of(means.colours).tolist(), "area": means.area * unit * unit,
-            "grey": 1.0, "meanGrey": int(grey.means(0 * every).colours[0] & 255) / 255,
-            "dyes": np.concatenate([colours, shapes], axis=2).tolist(), "fullDye": 255 / FULL_DYE}
-
-
 def _figure(sort: int, cells: Words, anchor: tuple[int, int], units: float, pixels: float, sprites: int,
             walk: Json, dyes: Words | None = None) -> Part:
-    """The record and the blocks of premultiplied sprites, 0xAARRGGBB [n, height, width]; `units` are `pixels` of a cell.
+    """The record and the blocks of premultiplied sprites, 0xAARRGGBB [n, height, width]; `units` are `pixels` of a
+    cell.
 
-    `dyes` has how much of each dye comes to a pixel.
+    `dyes` has how much of each dye comes to a pixel. Pixels are numbers of colours: of bytes red, green, blue, alpha
+    with 32 levels of each, 8 of alpha. The palette `dyes`, if there are any, has eight levels up to a full dye, and
+    one of shine.
     """
     height, width = cells.shape[1:]
     alpha, colours = (cells >> np.uint32(24)).astype(np.int64), channels_of(cells).astype(np.int64)
@@ -426,20 +417,6 @@ def _figure(sort: int, cells: Words, anchor: tuple[int, int], units: float, pixe
     means = np.clip(255 * sums / np.maximum(covered, 1)[:, None], 0, 255).round().astype(int)
     light = float((colours @ np.array([77, 150, 29])).sum()) / 256
     unit = units / pixels
-    numbers, palettes = _indexed(alpha, colours, dyes)
-    return {"sort": sort, "looks": looks - (int(bool(walk["predators"]))), "cell": [width, height], "anchor": anchor,
-            "unit": unit, "size": units, "leastPx": LEAST_PX,
-            "area": float(alpha.sum()) / 255 / len(cells) * unit * unit,
-            "means": means.tolist(), "grey": GREY * float(alpha.sum()) / max(light, 1.0), "meanGrey": GREY,
-            "dyes": [[[0] * 4] * DYES], "fullDye": 0, **walk}, {"sprites": numbers, **palettes}
-
-
-def _indexed(alpha: NDArray[np.int64], colours: NDArray[np.int64],
-             dyes: Words | None) -> tuple[NDArray[np.uint16], dict[str, Words]]:
-    """Pixels as numbers of colours, and these as bytes red, green, blue, alpha: 32 levels of each, 8 of alpha.
-
-    The palette `dyes`, if there are any, has eight levels up to a full dye, and one of shine.
-    """
     opaque = (alpha * 7 + 127) // 255 * 255 // 7
     levels = np.minimum((colours * 31 + 127) // 255 * 255 // 31, opaque[..., None])
     words = levels[..., 0] | levels[..., 1] << 8 | levels[..., 2] << 16 | opaque << 24
@@ -449,16 +426,13 @@ def _indexed(alpha: NDArray[np.int64], colours: NDArray[np.int64],
             words |= np.minimum((share + DYE_LEVEL // 2) // DYE_LEVEL * DYE_LEVEL, 255) << 32 + 8 * place
     found, numbers = np.unique(words.view(np.uint64), return_inverse=True)
     halves = found.astype("<u8").view("<u4").reshape(-1, 2).astype(np.uint32)
-    return numbers.reshape(words.shape).astype(np.uint16), {
-        "palette": halves[:, 0], **({} if dyes is None else {"dyes": halves[:, 1]})}
-
-
-def _crates() -> Words:
-    inks, cells = crates.inks(), np.zeros((len(crates.TONES), crates.STYLES, CRATE_PX, CRATE_PX), np.uint32)
-    for tone, style in np.ndindex(cells.shape[:2]):
-        for left, top, right, bottom, ink in crates.design(CRATE_PX, style):
-            cells[tone, style, top:bottom, left:right] = inks[tone, ink] | np.uint32(0xFF000000)
-    return cells.reshape(-1, CRATE_PX, CRATE_PX)
+    return {"sort": sort, "looks": looks - (int(bool(walk["predators"]))), "cell": [width, height], "anchor": anchor,
+            "unit": unit, "size": units, "leastPx": LEAST_PX,
+            "area": float(alpha.sum()) / 255 / len(cells) * unit * unit,
+            "means": means.tolist(), "grey": GREY * float(alpha.sum()) / max(light, 1.0), "meanGrey": GREY,
+            "dyes": [[[0] * 4] * DYES], "fullDye": 0, **walk}, {
+                "sprites": numbers.reshape(words.shape).astype(np.uint16), "palette": halves[:, 0],
+                **({} if dyes is None else {"dyes": halves[:, 1]})}
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -471,13 +445,10 @@ def file_parts(about: Json, blocks: Mapping[str, Array]) -> Iterator[bytes]:
     yield f'{before}<script type="application/json" id="about">{record}</script>\n'.encode()
     for name, array in blocks.items():
         yield f'<script type="text/plain" id="{name}" data-type="{TYPES[array.dtype.name]}Array">'.encode()
-        yield base64.b64encode(_compressed(array))
+        # Changes hardly repeat: without a search for repeats they get smaller, and that sooner.
+        strategy = zlib.Z_HUFFMAN_ONLY if array.dtype == np.int8 else zlib.Z_DEFAULT_STRATEGY
+        packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16, zlib.DEF_MEM_LEVEL, strategy)
+        packed = packer.compress(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)
+        yield base64.b64encode(packed + packer.flush())
         yield b"</script>\n"
     yield after.encode()
-
-
-def _compressed(array: Array) -> bytes:
-    """The gzip of an array. Changes hardly repeat: without a search for repeats they get smaller, and that sooner."""
-    strategy = zlib.Z_HUFFMAN_ONLY if array.dtype == np.int8 else zlib.Z_DEFAULT_STRATEGY
-    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16, zlib.DEF_MEM_LEVEL, strategy)
-    return packer.compress(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data) + packer.flush()

@@ -43,7 +43,6 @@ from crowd_demo.host.system import in_thread
 from crowd_demo.measure.proof import Picture
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.registry.texts import printable
-from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import DIM, NORMAL, PAD, SHEET, TEXT, Canvas, Pen, scale_for
 from crowd_demo.render.hud.status import time_text
 from crowd_demo.render.hud.text_panels import draw_colour_legend, draw_notice
@@ -80,8 +79,6 @@ class Film(NamedTuple):
 # --- GIF -------------------------------------------------------------------------------------------------------------
 
 class _Palette:
-    """Colours of a GIF, from one picture."""
-
     def __init__(self, picture: Bytes) -> None:
         from PIL import Image
 
@@ -107,7 +104,6 @@ class _Palette:
         return self._error(picture, numbers) <= WORSE * self._own_error + WORSE_LEVELS
 
     def _error(self, picture: Bytes, numbers: Bytes) -> float:
-        """The mean error, in levels."""
         some = slice(None, None, ERROR_EVERY), slice(None, None, ERROR_EVERY)
         return float(np.abs(self.colours[numbers[some]].astype(np.int16) - picture[some]).mean())
 
@@ -337,7 +333,16 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
                 factor = min(now / meant for now, meant in zip(made.camera.size, VIEW, strict=True))
                 made.camera.show(view.model_copy(update={"zoom": view.zoom * factor}))
             picture = made
-        _look(picture.camera, asked, shot, frame)
+        at_s, ids = frame.step / asked.source.config.time.step_hz, frame.columns.id
+        if shot.bookmarks:
+            picture.camera.look_at(*view_at(shot.bookmarks, at_s))
+        elif shot.follow:  # who may die or leave: the camera stays where that was
+            identity, zoom = shot.follow
+            slot = int(np.searchsorted(ids, identity))
+            if slot < len(ids) and ids[slot] == identity:
+                picture.camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
+            elif frame.step == asked.first:
+                raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
         picture.draw()
         if shot.hud:
             captions.draw_hud(frame, picture)
@@ -349,20 +354,6 @@ def _pictures(asked: Asked, shot: Shot, command: str, stepped: Stepped) -> Pictu
 
 def _pixels(surface: pygame.Surface) -> Bytes:
     return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
-
-
-def _look(camera: Camera, asked: Asked, shot: Shot, frame: Frame) -> None:
-    """Move the camera. Who is followed may die or leave: it stays where that was."""
-    at_s, ids = frame.step / asked.source.config.time.step_hz, frame.columns.id
-    if shot.bookmarks:
-        camera.look_at(*view_at(shot.bookmarks, at_s))
-    elif shot.follow:
-        identity, zoom = shot.follow
-        slot = int(np.searchsorted(ids, identity))
-        if slot < len(ids) and ids[slot] == identity:
-            camera.look_at(float(frame.columns.x[slot]), float(frame.columns.y[slot]), zoom)
-        elif frame.step == asked.first:
-            raise ValueError(f"--follow: no agent has the id {identity} at {at_s:g} s")
 
 
 # --- what lies over a picture ----------------------------------------------------------------------------------------
@@ -392,7 +383,6 @@ class Captions:
             on.blit(surface, surface.get_rect(midbottom=(self._size[0] // 2, self._size[1] - self._margin)))
 
     def draw_card(self, on: pygame.Surface, facts: Sequence[Sequence[str]]) -> None:
-        """What was shown, and how it is made again."""
         wide = min(CARD_WIDTH, self._room)
         ruler = Canvas((1, 1), self._pen, self._scale, None)
         rows = [(what, ruler.wrapped(text, wide - LABELS - 2 * PAD)) for what, text in facts]

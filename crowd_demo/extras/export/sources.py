@@ -19,7 +19,7 @@ from crowd_demo.config.loader import Override, ReadConfig
 from crowd_demo.config.maps import Origin
 from crowd_demo.config.model import Config
 from crowd_demo.extras.playback import FollowTracks, MeasuredWays, PlaybackColumns
-from crowd_demo.host.recording.format import Save, Script, read_recording, read_save, with_overrides
+from crowd_demo.host.recording.format import Save, read_recording, read_save, with_overrides
 from crowd_demo.host.recording.recording import Player
 from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
@@ -76,17 +76,39 @@ def read_source(name: str, seconds: float | None, overrides: Sequence[Override] 
 
     `seconds` is how long a save or a configuration runs; a recording has None. Raises ValueError with a line for each mistake.
     """
-    suffix = Path(name).suffix.lower()
+    path = Path(name)
+    suffix = path.suffix.lower()
     if suffix == RECORDING:
         if seconds is not None:
             raise ValueError("--seconds: a recording has an end of its own; see --to")
         if overrides:
             raise ValueError(f"{overrides[0].location.origin}: not with a recording, which brings its own configuration")
-        return _of_recording(read_recording(Path(name)))
+        script = read_recording(path)
+        first = script.parts[0]
+        agents = first.snapshot.agents if first.snapshot else first.config.agents
+
+        def states() -> Iterator[State]:
+            player = Player(script)
+            sim = player.start(Simulation(first.config))
+            while not player.parted:
+                yield next(number for number, part in enumerate(script.parts) if part is player.part), sim
+                sim = player.step()
+            raise ValueError(player.verdict(sim.tick))
+
+        steps = sum(part.end - part.first for part in script.parts)  # of one that was cut off: as it says for certain
+        return Source(str(script.path), first.config, agents, steps, states)
     if seconds is None:
         raise ValueError("--seconds: a save or a configuration needs a number of seconds to run")
     if suffix == SAVE:
-        return _of_save(Path(name), seconds, overrides)
+        saved = Save(path, with_overrides(read_save(path), str(path), overrides))
+
+        def begin() -> Simulation:
+            sim = Simulation(saved.snapshot.config)
+            saved.restore(sim)
+            return sim
+
+        steps = round(seconds * saved.snapshot.config.time.step_hz)
+        return _stepped(str(path), saved.snapshot.config, saved.snapshot.agents, steps, begin)
     config = ReadConfig.read(name, overrides).config
     return _stepped(name, config, config.agents, round(seconds * config.time.step_hz), partial(Simulation, config))
 
@@ -94,18 +116,6 @@ def read_source(name: str, seconds: float | None, overrides: Sequence[Override] 
 def of_simulation(sim: Simulation, steps: int) -> Source:
     """The next steps of a simulation, made by a copy: the simulation stays where it is."""
     return _stepped("a simulation", sim.config, sim.agents.count, steps, lambda: copy.deepcopy(sim))
-
-
-def _of_save(path: Path, seconds: float, overrides: Sequence[Override]) -> Source:
-    saved = Save(path, with_overrides(read_save(path), str(path), overrides))
-
-    def begin() -> Simulation:
-        sim = Simulation(saved.snapshot.config)
-        saved.restore(sim)
-        return sim
-
-    steps = round(seconds * saved.snapshot.config.time.step_hz)
-    return _stepped(str(path), saved.snapshot.config, saved.snapshot.agents, steps, begin)
 
 
 def _stepped(name: str, config: Config, agents: int, steps: int, begin: Callable[[], Simulation]) -> Source:
@@ -117,22 +127,6 @@ def _stepped(name: str, config: Config, agents: int, steps: int, begin: Callable
             sim.step()
 
     return Source(name, config, agents, steps, states)
-
-
-def _of_recording(script: Script) -> Source:
-    """One that was cut off, or crashed, lasts for as long as it says for certain."""
-    first = script.parts[0]
-    agents = first.snapshot.agents if first.snapshot else first.config.agents
-
-    def states() -> Iterator[State]:
-        player = Player(script)
-        sim = player.start(Simulation(first.config))
-        while not player.parted:
-            yield next(number for number, part in enumerate(script.parts) if part is player.part), sim
-            sim = player.step()
-        raise ValueError(player.verdict(sim.tick))
-
-    return Source(str(script.path), first.config, agents, sum(part.end - part.first for part in script.parts), states)
 
 
 class Exchanges:

@@ -137,16 +137,12 @@ class WalkableArea:
             inhabited |= self._inhabited
         if not is_same or inhabited.sum() > self._inhabited.sum():
             self._version, self._inhabited = terrain.version, inhabited
-            self._text = self._drawn(frame.sim)
+            origin, metre = (origin_of(frame.sim), frame.sim.config.measure.metre) if self._metres else (AT_ZERO, 1.0)
+            as_read = (self._metres and measured_ways(frame.sim) and terrain.walkable
+                       and np.array_equal(terrain.kinds, terrain.first_kinds))
+            self._text = well_known_text(terrain.walkable) if as_read and terrain.walkable else area_text(
+                terrain.labels, np.flatnonzero(inhabited), walls, metre, origin)
         return self._text
-
-    def _drawn(self, sim: Simulation) -> str:
-        terrain = sim.terrain
-        if (self._metres and measured_ways(sim) and np.array_equal(terrain.kinds, terrain.first_kinds)
-                and terrain.walkable):  # as it was read
-            return well_known_text(terrain.walkable)
-        origin, metre = (origin_of(sim), sim.config.measure.metre) if self._metres else (AT_ZERO, 1.0)
-        return area_text(terrain.labels, np.flatnonzero(self._inhabited), terrain.walls, metre, origin)
 
 
 def area_text(labels: Ints, chosen: Longs, walls: Walls, metre: float, origin: Origin = AT_ZERO) -> str:

@@ -1,23 +1,35 @@
 """A graphics card: its memory, and kernels that run on it, by NVIDIA's driver.
 
-A launch on the GPU gets arrays that lie there, `GpuArray`s, wherever the same kernel gets NumPy's on the processor (ptx.py
-has how one text serves both). Launches come back at once; the GPU carries them out in their order, and `finish` waits.
+A launch on the GPU gets arrays that lie there, `GpuArray`s, wherever the same kernel gets NumPy's on the processor.
+Launches come back at once; the GPU carries them out in their order, and `finish` waits.
 
-Only NVIDIA's own bindings of the driver are needed (the extra `cuda`): no toolkit, and no second compiler.
+A kernel's share is compiled as always, up to LLVM's intermediate code; what is made of that here is not the
+processor's machine code but PTX, the assembly language that NVIDIA's drivers take. So there is one text of every
+formula, one typing of it and one lowering, for processors and for GPUs. No toolkit is needed: llvmlite has the back
+end, and NVIDIA's own bindings of the driver (the extra `cuda`) do the rest.
+
+    worker, workers    the thread's number among all threads of the launch, and how many shares there are
+    arguments          one record, each leaf in eight bytes: what numbers and arrays consist of (`leaves_of`)
+
+Nothing is contracted: every product and sum is rounded by itself (`mul.rn`, `add.rn`, which the driver may not fuse),
+and so are quotients and roots (`div.rn`, `sqrt.rn`); numbers below the smallest normal one stay. docs/design/gpu.md
+has how that was tested.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import TypeVar, cast
 
 import numpy as np
+from llvmlite import binding, ir
 from numba import types
 from numba.extending import typeof_impl
 from numpy.typing import NDArray
@@ -28,7 +40,7 @@ from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Kernel, Launch
 
 THREADS = 128  # of a block
-OLDEST_MAJOR = 7  # compute capability that the code is made for (ptx.py)
+OLDEST_MAJOR = 7  # compute capability that the code is made for (`OLDEST`)
 T = TypeVar("T")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -118,7 +130,8 @@ class GraphicsProcessor:
             "cuDeviceGetAttribute", about.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self._device))
 
     def ask(self, function: str, *args: object) -> object:
-        """Call a function of the driver, for this GPU, and return what it does. Raises RuntimeError where that fails."""
+        """Call a function of the driver, for this GPU, and return what it does. Raises RuntimeError where that
+        fails."""
         if not getattr(self._thread, "uses", False):
             self._context = self._context or self._call("cuDevicePrimaryCtxRetain", self._device)
             self._call("cuCtxSetCurrent", self._context)
@@ -186,7 +199,6 @@ class GraphicsProcessor:
         return max(min(items, self.processors * 2048), 1)
 
     def launch(self, kernel: Callable[..., object], workers: int, *args: object) -> Launch:
-        """Return the launch of a kernel by so many threads of the GPU."""
         assert isinstance(kernel, Kernel)
         return Launch(on_gpu(kernel), (workers, *args))
 
@@ -196,8 +208,6 @@ class GraphicsProcessor:
 
     def load(self, code: str) -> object:
         """Return the function of a kernel's code, which the driver translates for this GPU."""
-        from crowd_demo.extras.gpu.ptx import ENTRY
-
         module = self.ask("cuModuleLoadData", code.encode("ascii") + b"\0")
         return self.ask("cuModuleGetFunction", module, ENTRY.encode())
 
@@ -246,7 +256,16 @@ class _Entry:
 
     def compile(self, signature: tuple[object, ...]) -> object:
         if signature not in self.overloads:
-            self.overloads[signature] = gpu().load(self._ptx(signature))
+            files = self._files()
+            try:
+                code = files.load(signature) if files else None
+            except Exception:  # damaged: it is made again
+                code = None
+            if not isinstance(code, str):
+                code = ptx_of(self._share, tuple(signature[1]))  # type: ignore[arg-type]
+                if files:
+                    files.save(signature, code)
+            self.overloads[signature] = gpu().load(code)
         return self.overloads[signature]
 
     def is_on_disk(self, signature: tuple[object, ...]) -> bool:
@@ -254,22 +273,6 @@ class _Entry:
 
     def _files(self) -> disk.KernelFiles | None:
         return disk.files_of(self._share, "ptx", disk.folder())
-
-    def _ptx(self, signature: tuple[object, ...]) -> str:
-        """Return the kernel's code for any GPU, from disk or made now."""
-        from crowd_demo.extras.gpu import ptx
-
-        files = self._files()
-        try:
-            found = files.load(signature) if files else None
-        except Exception:  # damaged: it is made again
-            found = None
-        if isinstance(found, str):
-            return found
-        made = ptx.ptx_of(self._share, tuple(signature[1]))  # type: ignore[arg-type]
-        if files:
-            files.save(signature, made)
-        return made
 
 
 # --- arguments as the GPU takes them --------------------------------------------------------------------------------
@@ -295,3 +298,57 @@ def pack(value: object, pieces: list[bytes], kinds: list[object]) -> None:
         pieces.append(_DOUBLE.pack(value))
     else:
         pieces.append(_WHOLE.pack(value))
+
+
+# --- PTX: kernels for a graphics card, a worker is a thread of the GPU -----------------------------------------------
+
+TRIPLE = "nvptx64-nvidia-cuda"
+OLDEST = "sm_70"  # Volta; the driver translates for later GPUs
+SLOT_BYTES = 8
+ENTRY = "entry"
+_GLOBAL = 1  # the address space of the GPU's memory
+
+
+def ptx_of(share: Callable[..., None], kinds: Sequence[types.Type], model: str = OLDEST) -> str:
+    """Return the PTX of a kernel whose share has arguments of these types; its function is `ENTRY`."""
+    from crowd_demo.compute import numba_private  # late: `missing` is asked where that cannot be imported
+
+    code, function = numba_private.code_of(share, kinds)  # with all that it calls
+    module, entry, leaves = binding.parse_bitcode(code), ir.Module(), numba_private.leaves_of(kinds)
+    body, record = numba_private.declared(entry, function), ir.ArrayType(llvm.I64, len(leaves) + 1)
+    # the function that each thread runs: body(worker, workers, *arguments), if there is such a worker
+    thread_of = ir.Function(entry, ir.FunctionType(ir.VoidType(), [llvm.pointer_to(record)]), ENTRY)
+    thread_of.calling_convention = "ptx_kernel"
+    b = ir.IRBuilder(thread_of.append_basic_block())
+    block, size, thread = (b.zext(b.call(llvm.function_of(b, f"llvm.nvvm.read.ptx.sreg.{name}.x", llvm.I32), []), llvm.I64)
+                           for name in ("ctaid", "ntid", "tid"))
+    worker = b.add(b.mul(block, size), thread)
+    workers = _leaf(b, thread_of.args[0], 0, llvm.I64)
+    with b.if_then(b.icmp_signed("<", worker, workers)):
+        returned = [b.bitcast(b.alloca(llvm.I64), kind) for kind in body.function_type.args[:2]]  # nothing and no error
+        arguments = [_leaf(b, thread_of.args[0], number, kind) for number, kind in enumerate(leaves, 1)]
+        b.call(body, [*returned, worker, workers, *arguments])
+    b.ret_void()
+    by_value = f"({{}} byval([{len(leaves) + 1} x i64]) align {SLOT_BYTES} %"  # which llvmlite cannot say of an argument
+    text = re.sub(rf'({ENTRY}"?)\((ptr|i64\*) %', lambda found: found[1] + by_value.format(found[2]), str(entry))
+    module.link_in(binding.parse_assembly(text))
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = binding.Target.from_triple(TRIPLE).create_target_machine(cpu=model, opt=3)
+    module.triple, module.data_layout = TRIPLE, str(machine.target_data)
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration and each.name != ENTRY:
+            each.linkage = "internal"
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = False
+    passes = binding.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    return str(machine.emit_assembly(module))
+
+
+def _leaf(b: ir.IRBuilder, record: ir.Value, number: int, kind: ir.Type) -> ir.Value:
+    where = llvm.element(b, llvm.I64, record, ir.Constant(llvm.I64, number))
+    if not isinstance(kind, ir.PointerType):
+        return llvm.load(b, kind, where)
+    address = b.load(where, typ=ir.PointerType(addrspace=_GLOBAL))
+    return b.addrspacecast(address, kind)

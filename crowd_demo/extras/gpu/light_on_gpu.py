@@ -13,8 +13,7 @@ from crowd_demo.compute.arrays import Bytes, Ints, Keys, Longs, Words
 from crowd_demo.compute.jit import kernel
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import add_at
-from crowd_demo.extras.gpu.kernels import ROWS, clear, count_off
-from crowd_demo.extras.gpu.stages import GpuCrowd
+from crowd_demo.extras.gpu.stages import ROWS, GpuCrowd, clear, count_off
 from crowd_demo.render.camera import View
 from crowd_demo.render.drawing import FrameInput, Mode, Moving, number_agents, pixel
 from crowd_demo.render.figures.light import EVEN, FULL, HALF, LOW, WIDE, area_of_one, light_of, reaches_screen, under_light
@@ -83,7 +82,9 @@ class LightOnGpu:
     def draw(self, frame: Frame, now: FrameInput, agents: int, number: Bytes, palette: Words, area_px: float) -> int:
         """Draw all agents, in the colours palette[number], each `area_px` pixels large; return how many are on the screen."""
         crowd, gpu, view = self.crowd, self.crowd.gpu, now.view
-        self._fit(view)
+        size, around = int(view.width) * int(view.height), (int(view.width) + 2) * (int(view.height) + 2)
+        if (self._picture.shape, self._sums.shape) != ((size,), (2 * around,)):
+            self._picture, self._sums = gpu.array((size,), np.int32), gpu.array((2 * around,), np.uint64)
         light, pixels = np.zeros(COLOURS, np.uint64), frame.view(np.int32).reshape(-1)
         light[:len(palette)] = light_of(palette.tobytes())
         gpu.upload(light, self._light)
@@ -97,9 +98,3 @@ class LightOnGpu:
         on_screen = np.zeros(ROWS, np.int64)
         gpu.download(self._on_screen, on_screen)
         return int(on_screen.sum())
-
-    def _fit(self, view: View) -> None:
-        pixels, around = int(view.width) * int(view.height), (int(view.width) + 2) * (int(view.height) + 2)
-        if (self._picture.shape, self._sums.shape) != ((pixels,), (2 * around,)):
-            gpu = self.crowd.gpu
-            self._picture, self._sums = gpu.array((pixels,), np.int32), gpu.array((2 * around,), np.uint64)

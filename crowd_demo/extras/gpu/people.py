@@ -34,7 +34,6 @@ from crowd_demo.sim.behaviours.destinations import (
     LAST,
     QUEUED,
     Admit,
-    DestinationAreas,
     Destinations,
     ExchangePeople,
     ExitRules,
@@ -65,7 +64,7 @@ COUNTS = 32  # rows of counts of people, so that few workers add to the same one
 HostStage = TypeVar("HostStage", bound=Stage)
 
 
-# --- kernels: a worker takes every so-manieth agent (kernels.py) ------------------------------------------------------
+# --- kernels: a worker takes every so-manieth agent (stages.py) ------------------------------------------------------
 
 @kernel
 def check_sight_each(worker: int, workers: int, c: PeopleColumns, agents: int, walls: Walls, ground: Ground,
@@ -96,7 +95,6 @@ def ask_for_fields_each(worker: int, workers: int, c: PeopleColumns, agents: int
 @kernel
 def take_headings_each(worker: int, workers: int, c: PeopleColumns, agents: int, walls: Walls, fields: FlowField,
                        schedule: IdSchedule) -> None:
-    """Give every agent that is due a new heading."""
     for slot in range(worker, agents, workers):
         if update_due_by_id(c.id[slot], schedule):
             c.heading_x[slot], c.heading_y[slot] = next_heading(c, slot, c.x[slot], c.y[slot], walls, fields)
@@ -127,7 +125,6 @@ def count_arrived(worker: int, workers: int, c: PeopleColumns, agents: int, ways
 @kernel
 def exchange_people_each(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground,
                          walls: Walls, rules: ExitRules) -> None:
-    """Replace everybody who has arrived at an exit."""
     tiles = tiles_of_exits(d)
     if tiles == 0:  # no exit has an area
         return
@@ -168,14 +165,6 @@ def walls_of(crowd: GpuCrowd, world: World) -> Walls:
     return crowd.copy("walls", world.terrain.walls, world.terrain.version)
 
 
-def ground_of(crowd: GpuCrowd, world: World) -> Ground:
-    return crowd.copy("ground", world.ground)
-
-
-def destinations_of(crowd: GpuCrowd, areas: DestinationAreas) -> Destinations:
-    return crowd.copy("destinations", areas.refreshed())
-
-
 def fields_of(crowd: GpuCrowd, world: World) -> FlowField:
     """Return the flow fields on the GPU; those that were made since the last step are copied."""
     made, gpu = world.flow_fields, crowd.gpu
@@ -193,15 +182,13 @@ def fields_of(crowd: GpuCrowd, world: World) -> FlowField:
 # --- the stages ------------------------------------------------------------------------------------------------------
 
 class GpuSight(MadeOf[CheckSight]):
-    """Check whether the goals of agents that are due are in sight."""
-
     name = "sight"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
         schedule = id_schedule(world.tick, world.options.stagger.sight)
-        return (crowd.launch(check_sight_each, agents, columns, agents, walls_of(crowd, world), ground_of(crowd, world),
-                             schedule),)
+        return (crowd.launch(check_sight_each, agents, columns, agents, walls_of(crowd, world),
+                             crowd.copy("ground", world.ground), schedule),)
 
 
 class CountOnTiles(MadeOf[LookForCrowds]):
@@ -258,8 +245,6 @@ class MakeFields(MakeFlowFields):
 
 
 class GpuHeadings(MadeOf[TakeHeadings]):
-    """Give agents that are due a new heading."""
-
     name = "paths"
 
     def launches(self, world: World) -> tuple[Launch, ...]:
@@ -275,7 +260,7 @@ class GpuAdmit(MadeOf[Admit]):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
-        places = destinations_of(crowd, self.stage.areas)
+        places = crowd.copy("destinations", self.stage.areas.refreshed())
         none = np.zeros((COUNTS, 3, len(self.stage.areas.columns.x)), np.int64)
         none[:, FRONT] = LAST
         counts = crowd.copy("counts", none)
@@ -312,8 +297,9 @@ class GpuExchange(MadeOf[ExchangePeople]):
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         crowd, columns, agents = self.ready(world)
-        return (crowd.launch(exchange_people_each, agents, columns, agents, destinations_of(crowd, self.stage.areas),
-                             ground_of(crowd, world), walls_of(crowd, world), self.stage.rules(world)),)
+        return (crowd.launch(exchange_people_each, agents, columns, agents,
+                             crowd.copy("destinations", self.stage.areas.refreshed()), crowd.copy("ground", world.ground),
+                             walls_of(crowd, world), self.stage.rules(world)),)
 
 
 class GpuWalk(GpuMove):
@@ -326,7 +312,8 @@ class GpuWalk(GpuMove):
     def rules(self, world: World) -> WalkRules:
         crowd, prices = self.crowd, world.crowding.prices(world.tick)
         on_gpu = Prices(crowd.copy("prices", prices.tiles), crowd.copy("chosen", prices.chosen))
-        return WalkRules(PeopleRules(*rules_of(world)), destinations_of(crowd, self.areas), walls_of(crowd, world),
+        return WalkRules(PeopleRules(*rules_of(world)), crowd.copy("destinations", self.areas.refreshed()),
+                         walls_of(crowd, world),
                          Routes(fields_of(crowd, world), on_gpu, world.crowding.empty(world.tick)))
 
 

@@ -188,34 +188,29 @@ class Spans(NamedTuple):
 
 def spans(polygons: Polygons, shape: tuple[int, int], where: str) -> Spans:
     """Return where lines through centres are in one of the polygons, in tiles. Raises MapError for too many edges."""
-    row, x = _crossings(polygons, shape[0], where)
-    between = (row[1:] == row[:-1]) & (x[1:] > x[:-1])
-    row, begin, end = row[1:][between], x[:-1][between], x[1:][between]
-    inside = _inside(polygons, (begin + end) / 2, row + 0.5)
-    row, begin, end = row[inside], begin[inside], end[inside]
-    first = np.ones(len(row) + 1, np.bool_)  # of the stretches that touch; and one at the end
-    first[1:-1] = (row[1:] != row[:-1]) | (begin[1:] > end[:-1])
-    ends = np.stack((begin[first[:-1]], end[first[1:]]))
-    return Spans(row[first[:-1]], ends, np.ceil(ends - 0.5).clip(0, shape[1]).astype(np.int64), shape)
-
-
-def _crossings(polygons: Polygons, rows: int, where: str) -> tuple[Longs, Doubles]:
-    """(row, x) of each crossing of an edge with the line through the centres of a row, in reading order."""
     import shapely
 
     points, ring = shapely.get_coordinates(shapely.get_rings(polygons), return_index=True)
     edges = np.stack((points[:-1], points[1:]), axis=1)[ring[1:] == ring[:-1]]
-    first, last = np.ceil(np.sort(edges[:, :, 1].T, axis=0) - 0.5).clip(0, rows).astype(np.int64)
-    in_row = (np.bincount(first, minlength=rows + 1) - np.bincount(last, minlength=rows + 1)).cumsum()
+    first, last = np.ceil(np.sort(edges[:, :, 1].T, axis=0) - 0.5).clip(0, shape[0]).astype(np.int64)
+    in_row = (np.bincount(first, minlength=shape[0] + 1) - np.bincount(last, minlength=shape[0] + 1)).cumsum()
     if np.square(in_row).sum() > MAX_TESTS:
         raise MapError(f"{where}: too many edges for tiles of this size")
-    count = last - first
+    count = last - first  # crossings of each edge with the lines through the centres of rows
     edge = np.repeat(np.arange(len(count)), count)
     row = np.arange(len(edge)) - np.repeat(count.cumsum() - count, count) + first[edge]
     (x, y), (to_x, to_y) = edges[edge].transpose(1, 2, 0)
     across = np.round((x + (row + 0.5 - y) * ((to_x - x) / (to_y - y))) / SAME) * SAME
     order = np.lexsort((across, row))
-    return row[order], across[order]
+    row, x = row[order], across[order]
+    between = (row[1:] == row[:-1]) & (x[1:] > x[:-1])
+    row, begin, end = row[1:][between], x[:-1][between], x[1:][between]
+    inside = _inside(polygons, (begin + end) / 2, row + 0.5)
+    row, begin, end = row[inside], begin[inside], end[inside]
+    begins = np.ones(len(row) + 1, np.bool_)  # the first of the stretches that touch; and one at the end
+    begins[1:-1] = (row[1:] != row[:-1]) | (begin[1:] > end[:-1])
+    ends = np.stack((begin[begins[:-1]], end[begins[1:]]))
+    return Spans(row[begins[:-1]], ends, np.ceil(ends - 0.5).clip(0, shape[1]).astype(np.int64), shape)
 
 
 def _inside(polygons: Polygons, x: Doubles, y: Doubles) -> Bools:

@@ -76,15 +76,7 @@ def flocks_of(x: Doubles, y: Doubles, side: float) -> Ints:
     return label_areas(taken)[row, column]
 
 
-def birds_of(sim: Simulation) -> tuple[Doubles, ...]:
-    """Return positions and velocities of all but predators, (x, y, vx, vy) by id."""
-    c = sim.agents.by_id()
-    birds = c.kind == PREY if isinstance(c, HuntColumns) else slice(None)
-    return tuple(column[birds].astype(np.float64) for column in (c.x, c.y, c.vx, c.vy))
-
-
 def look(sim: Simulation, x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, flock: Ints) -> Look:
-    """Return what is measured of these birds, of at least two, in their flocks."""
     asked = np.unique(np.linspace(0, len(x) - 1, min(ASKED, len(x))).astype(np.int64))
     near = nearest_of(x, y, asked)
     members = np.unique(flock, return_counts=True)[1] / len(x)
@@ -112,7 +104,9 @@ def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done
     every, looks, flocks = max(1, round(LOOK_S / sim.dt)), list[Look](), list[Ints]()
     for done in range(every, steps + 1, every):
         sim.step(every)
-        x, y, vx, vy = birds_of(sim)
+        c = sim.agents.by_id()
+        birds = c.kind == PREY if isinstance(c, HuntColumns) else slice(None)
+        x, y, vx, vy = (column[birds].astype(np.float64) for column in (c.x, c.y, c.vx, c.vy))
         flocks.append(flocks_of(x, y, settings.sight or float(sim.terrain.walls.tile)))
         looks.append(look(sim, x, y, vx, vy, flocks[-1]))
         tell(done)

@@ -199,19 +199,11 @@ def gaps_of(blocked: Bytes, tile_m: float) -> Iterator[Gap]:
         yield from (Gap(axis, *map(int, each)) for each in zip(*gaps_between_rows(tiles > 0, tile_m), strict=True))
 
 
-def ghosts(config: Config) -> Config:
-    """Return the configuration of the same people without bodies and avoidance, who do not obstruct each other."""
-    crowd, techniques = config.crowd.model_copy(update={"avoid_weight": 0.0}), {"overlap_passes": 0}
-    return config.model_copy(update={"crowd": crowd, "optimizations": with_values(config.optimizations, techniques)})
-
-
 Gaps = Mapping[str, tuple[float, float]]  # people per metre and second each way, by where a gap is
 FlowFigures = tuple[Figures, Gaps]  # after one step of REPORTED
 
 
 class FlowWatch:
-    """What a crowd has done since the start."""
-
     def __init__(self, sim: Simulation) -> None:
         count, walls = sim.agents.count, sim.terrain.walls
         self.sim, self.columns, self.tile_m = sim, sim.terrain.columns, float(walls.tile) / UNITS_A_METRE
@@ -228,7 +220,14 @@ class FlowWatch:
             before, was_at = self.now, self.tiles
             self.sim.step(LOOK)
             self._look()
-            self._cross(was_at)
+            # who steps from a tile to a neighbouring row or column counts; at a corner, by the row and column after it
+            after, from_tiles = (np.array(np.divmod(tiles, self.columns)) for tiles in (self.tiles, was_at))
+            for axis in (0, 1):
+                low = after.copy()
+                low[axis] = np.minimum(after[axis], from_tiles[axis])
+                for way, step in enumerate((1, -1)):
+                    crosses = after[axis] - from_tiles[axis] == step
+                    np.add.at(self.crossed[axis, way], (low[0] * self.columns + low[1])[crosses], 1)
             self._progress(before)
             tell(self.sim.tick)
 
@@ -236,16 +235,6 @@ class FlowWatch:
         self.now = people(self.sim)
         inv_tile = self.sim.terrain.walls.inv_tile
         self.tiles = (self.now.y * inv_tile).astype(np.int64) * self.columns + (self.now.x * inv_tile).astype(np.int64)
-
-    def _cross(self, was_at: Longs) -> None:
-        """Count who steps from a tile to a neighbouring row or column; at a corner, by the row and column after it."""
-        after, before = (np.array(np.divmod(tiles, self.columns)) for tiles in (self.tiles, was_at))
-        for axis in (0, 1):
-            low = after.copy()
-            low[axis] = np.minimum(after[axis], before[axis])
-            for way, step in enumerate((1, -1)):
-                crosses = after[axis] - before[axis] == step
-                np.add.at(self.crossed[axis, way], (low[0] * self.columns + low[1])[crosses], 1)
 
     def _progress(self, before: PeopleColumns) -> None:
         c, way_m = self.now, np.full(len(self.tiles), np.inf)
@@ -295,7 +284,9 @@ def busiest(watch: FlowWatch, seconds: float) -> list[tuple[Gap, float]]:
 
 
 def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> dict[int, FlowFigures]:
-    wanted = FlowWatch(Simulation(ghosts(config)))
+    crowd, techniques = config.crowd.model_copy(update={"avoid_weight": 0.0}), {"overlap_passes": 0}
+    ghosts = {"crowd": crowd, "optimizations": with_values(config.optimizations, techniques)}  # obstruct nobody
+    wanted = FlowWatch(Simulation(config.model_copy(update=ghosts)))
     wanted.run(REPORTED[0], tell)
     gaps = busiest(wanted, wanted.sim.tick * wanted.sim.dt)
     watch, found = FlowWatch(Simulation(config)), dict[int, FlowFigures]()
@@ -310,18 +301,14 @@ def flow_of(config: Config, tell: Callable[[int], None] = lambda tick: None) -> 
             where = f"gap {(gap.last - gap.first) * watch.tile_m:.1f} m at {x:.0f}, {y:.0f}"
             there, back = watch.through(gap, crossed, WINDOW * watch.sim.dt).tolist()
             passed[f"{where}: wanted {flow:.1f}/(m s), passed"] = there, back
-        found[tick] = _figures(watch, then), passed
+        c = watch.now
+        moved = np.hypot(c.x - then.x, c.y - then.y)
+        walks = wants_to_walk(then) & wants_to_walk(c) & (c.speed == then.speed)
+        found[tick] = {"hardly_move": float(np.mean(walks & (moved < HARDLY * HARDLY_S * c.speed))),
+                       "no_progress_60_s": float(np.mean(watch.waited > 60)), "longest_s": float(watch.waited.max()),
+                       "arrivals_per_minute": watch.arrivals / ((watch.sim.tick - BEGIN) * watch.sim.dt / 60),
+                       "trip_m": watch.trips_m / max(watch.arrivals, 1)}, passed
     return found
-
-
-def _figures(watch: FlowWatch, then: PeopleColumns) -> Figures:
-    c = watch.now
-    moved = np.hypot(c.x - then.x, c.y - then.y)
-    walks = wants_to_walk(then) & wants_to_walk(c) & (c.speed == then.speed)
-    return {"hardly_move": float(np.mean(walks & (moved < HARDLY * HARDLY_S * c.speed))),
-            "no_progress_60_s": float(np.mean(watch.waited > 60)), "longest_s": float(watch.waited.max()),
-            "arrivals_per_minute": watch.arrivals / ((watch.sim.tick - BEGIN) * watch.sim.dt / 60),
-            "trip_m": watch.trips_m / max(watch.arrivals, 1)}
 
 
 def flow_table(found: dict[int, FlowFigures]) -> str:

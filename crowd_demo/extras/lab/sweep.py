@@ -90,26 +90,23 @@ def record_of(config: Config, technique: Technique, results: Sequence[Swept], st
 
 def table(technique: Technique, results: Sequence[Swept]) -> str:
     """A column for each value, the default marked with *; a row for each measure that is always shown or differs."""
-    return aligned(list(_rows(technique, results)))
-
-
-def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]:
-    yield [technique.path, *(yaml_word(each.value) + "*" * (each.value == technique.default) for each in results)]
-    yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.b.value:.3f}" for each in results)]
-    yield ["of the default's", *(f"{each.result.step.ratio.value:.2f}" for each in results)]
-    yield ["  95%", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
+    rows = [
+        [technique.path, *(yaml_word(each.value) + "*" * (each.value == technique.default) for each in results)],
+        ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.b.value:.3f}" for each in results)],
+        ["of the default's", *(f"{each.result.step.ratio.value:.2f}" for each in results)],
+        ["  95%", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]]
     for stage in dict.fromkeys(stage for each in results for stage in each.result.stages):
         cells = [f"{each.result.stages_ms.get(stage, 0):.3f}" for each in results]
         if set(cells) != {"0.000"}:
-            yield [f"  {stage} ms", *cells]
+            rows.append([f"  {stage} ms", *cells])
     for name in dict.fromkeys((*SHOWN, *(name for each in results for name in each.measures))):
         numbers = [each.measures.get(name) for each in results]
         if name in SHOWN or len(set(numbers)) > 1:
-            yield [name.replace("_", " "), *map(figure_text, numbers)]
+            rows.append([name.replace("_", " "), *map(figure_text, numbers)])
     if any(each.picture_hash for each in results):
-        yield ["picture", *(each.picture_hash[:8] for each in results)]
-    yield ["state hash", *(each.result.state_hash[:8] for each in results)]
-    yield ["crowd", *(each.kind.name for each in results)]
+        rows.append(["picture", *(each.picture_hash[:8] for each in results)])
+    return aligned([*rows, ["state hash", *(each.result.state_hash[:8] for each in results)],
+                    ["crowd", *(each.kind.name for each in results)]])
 
 
 def _conclusion(step: Comparison, is_default: bool) -> str:

@@ -257,8 +257,6 @@ class Figure(NamedTuple):
 
 
 class StageWatch(Profile):
-    """A profile that knows which stage runs."""
-
     running = ""
 
     def started(self, name: str) -> int:

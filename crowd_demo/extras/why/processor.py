@@ -269,13 +269,11 @@ def whole(register: str = " ") -> str:
 
 
 def text_in(code: bytes) -> bytes:
-    """Return the machine code in an object file."""
     return next(section.data() for section in binding.ObjectFileRef.from_data(code).sections()
                 if section.is_text() and section.size())
 
 
 def disassembled(code: bytes) -> Iterator[Instruction]:
-    """Yield the instructions of an object file."""
     import capstone
 
     is_arm = code[ELF_MACHINE] == ELF_ARM if code.startswith(b"\x7fELF") else platform.machine().lower() == "arm64"

@@ -14,8 +14,7 @@ from crowd_demo.app.crowd import Crowd
 from crowd_demo.app.screen import Notices
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
-from crowd_demo.extras.ensemble.job import carry_out
-from crowd_demo.extras.ensemble.plan import make_plan
+from crowd_demo.extras.ensemble.plan import carry_out, make_plan
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.host.recording.recording import Player, Recording
 from crowd_demo.render.hud.card import AnswerView, PastRun, draw_answer

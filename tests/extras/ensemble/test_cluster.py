@@ -86,9 +86,11 @@ def plan_of(runs: int, steps: int) -> api.Plan:
 def test_a_worker_that_is_killed_in_the_middle_costs_only_its_run(tmp_path: Path, cluster: Cluster) -> None:
     plan, victim = plan_of(12, 200), cluster.processes[1]
     rows = api.run(plan, tmp_path / "out", scheduler=cluster.address)
-    for number, row in enumerate(rows):
+    at_work = set()
+    for row in rows:
         assert row["state_hash"] and not row["error"]
-        if number == 2:
+        at_work.add(row["worker"])
+        if len(at_work) == 2:  # on a loaded machine one of them may have taken several runs by then
             victim.kill()
     table = api.table(plan, tmp_path / "out")
     assert table.finished == 12 and not table.failed and not table.differences

@@ -12,9 +12,18 @@ import pytest
 from crowd_demo import ConfigError, load_config
 from crowd_demo.config.resources import PACKAGE
 from crowd_demo.config.yaml12 import dump
-from crowd_demo.extras.ensemble import job
-from crowd_demo.extras.ensemble.job import Job, RunRow, code_fingerprint, own_sources, run_key
-from crowd_demo.extras.ensemble.plan import Plan, make_plan, parse_varied, seeds_of
+from crowd_demo.extras.ensemble import plan as plans
+from crowd_demo.extras.ensemble.plan import (
+    Job,
+    Plan,
+    RunRow,
+    code_fingerprint,
+    make_plan,
+    own_sources,
+    parse_varied,
+    run_key,
+    seeds_of,
+)
 from crowd_demo.extras.ensemble.running import MANIFEST, write_manifest
 from crowd_demo.extras.ensemble.table import COLOURS, Table, groups_of, make_table, parquet, plot
 
@@ -153,14 +162,14 @@ def test_a_key_depends_on_what_is_in_a_map_and_not_on_where_it_lies(tmp_path: Pa
 def test_the_fingerprint_is_that_of_the_model_and_of_the_measures(monkeypatch, tmp_path: Path) -> None:
     before = code_fingerprint()
     assert code_fingerprint() == before
-    monkeypatch.setattr(job, "MAKERS", ("compute", "config", "registry", "sim", "ensemble"))
+    monkeypatch.setattr(plans, "MAKERS", ("compute", "config", "registry", "sim", "ensemble"))
     assert code_fingerprint() != before
 
 
 @pytest.mark.quick
 def test_all_that_a_run_imports_is_in_the_fingerprint() -> None:
-    """What job and measures import, and what that imports of the same floors."""
-    made_by, waiting = set[Path](), [PACKAGE / "extras/ensemble/job.py", PACKAGE / "extras/ensemble/measures.py"]
+    """What a plan and measures import, and what that imports of the same floors."""
+    made_by, waiting = set[Path](), [PACKAGE / "extras/ensemble/plan.py", PACKAGE / "extras/ensemble/measures.py"]
     while waiting:
         path = waiting.pop()
         if path not in made_by:

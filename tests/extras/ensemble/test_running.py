@@ -13,8 +13,7 @@ from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.extras.ensemble import running
 from crowd_demo.extras.ensemble.executors import Process
-from crowd_demo.extras.ensemble.job import RunRow, carry_out
-from crowd_demo.extras.ensemble.plan import make_plan
+from crowd_demo.extras.ensemble.plan import RunRow, carry_out, make_plan
 from crowd_demo.extras.ensemble.running import (
     RowFile,
     _what_decides,
@@ -129,7 +128,7 @@ def test_a_run_that_cannot_be_made_is_a_row_with_one_line(what) -> None:
 def test_a_run_that_wants_to_end_the_program_is_a_row_too(monkeypatch, error) -> None:
     def fail(job):
         raise error
-    monkeypatch.setattr("crowd_demo.extras.ensemble.job._run", fail)
+    monkeypatch.setattr("crowd_demo.extras.ensemble.plan._run", fail)
     plan = make_plan("1k", overrides=SMALL, steps=5, every=5)
     assert carry_out(plan.job(plan.runs[0]), "somebody").error == f"{type(error).__name__}: 9"
 

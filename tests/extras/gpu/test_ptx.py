@@ -31,10 +31,10 @@ def contract(worker: int, workers: int, x: Floats, y: Floats, number: np.float32
 
 
 def ptx_of(launch: Launch) -> str:
-    from crowd_demo.extras.gpu import ptx
+    from crowd_demo.extras.gpu import cuda
 
     assert isinstance(launch.kernel, jit.Kernel)
-    return ptx.ptx_of(launch.kernel.share, tuple(numba.typeof(each) for each in launch.args[1:]))
+    return cuda.ptx_of(launch.kernel.share, tuple(numba.typeof(each) for each in launch.args[1:]))
 
 
 def is_rounded(text: str) -> bool:

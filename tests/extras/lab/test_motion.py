@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crowd_demo.cli import main
 from crowd_demo.config.section import UNITS_A_METRE
 from crowd_demo.extras.lab import motion
-from crowd_demo.extras.lab.claims.experiments.memory import (
+from crowd_demo.extras.lab.claims.memory import (
     CANDIDATES,
     COMPONENTS,
     LAYOUTS,

@@ -1,9 +1,9 @@
 """`crowd-demo validate`: people held against the literature.
 
-    validation_experiment      scenes, readings with their expected ranges, a picture
-    rooms, streams             the experiments by subject
-    walkers                    models of this program and of JuPedSim walk a scene; PedPy
-    validation                 runs all by all walkers, with all seeds, several scenes at a time; tables, JSON, the page
+    scenes             what walks where; models of this program and of JuPedSim walk it; PedPy
+    rooms, streams     the experiments by subject
+    validation         readings with their expected ranges; runs all experiments by all walkers, with all seeds, several
+                       scenes at a time; tables, JSON, the page
 
 `EXPERIMENTS` has all of them in the order of the page. A new one stands beside others of its subject.
 """
@@ -29,7 +29,7 @@ from crowd_demo.extras.lab.validate.streams import (
     SINGLE_FILE,
     SPREAD,
 )
-from crowd_demo.extras.lab.validate.validation_experiment import ValidationExperiment
+from crowd_demo.extras.lab.validate.validation import ValidationExperiment
 
 EXPERIMENTS: dict[str, ValidationExperiment] = {each.name: each for each in (
     CORRIDOR, FUNDAMENTAL, CORNER, BOTTLENECK, COUNTERFLOW, CROSSING, EVACUATION, HEAD_ON, DOOR,

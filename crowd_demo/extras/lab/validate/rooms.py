@@ -10,26 +10,28 @@ from itertools import pairwise
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.extras.lab.validate.streams import to_the_right
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    HELD_OUT,
-    NEW,
+from crowd_demo.extras.lab.validate.scenes import (
     OWN,
     TILE,
-    Axes,
     Exit,
     Measures,
-    Plot,
-    Reading,
-    ValidationExperiment,
-    WalkedScene,
-    WalkedScenes,
     WalkGroup,
     WalkScene,
     above,
     gate,
     left_of,
     right_of,
+)
+from crowd_demo.extras.lab.validate.streams import to_the_right
+from crowd_demo.extras.lab.validate.validation import (
+    HELD_OUT,
+    NEW,
+    Axes,
+    Plot,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
 )
 from crowd_demo.extras.trajectories import Rectangle, flow, middle, nearest
 from crowd_demo.sim.fundamental_diagram import Line
@@ -66,10 +68,6 @@ def room_with_opening(people: int, side: float, width: float, seconds: float, *,
 ROOM, LENGTH = 10.0, 5.0  # sides of both rooms, and what lies between them
 
 
-def bottleneck(width: float, short: bool) -> WalkScene:
-    return room_with_opening(50 if short else 150, ROOM, width, 240, length=LENGTH, behind=ROOM, free=1)
-
-
 def flow_through(run: WalkedScene, measures: Measures) -> float:
     return flow(middle(times_through(run, measures)))
 
@@ -102,17 +100,14 @@ BOTTLENECK = ValidationExperiment(
           " middle 60%, in the middle of the corridor.",
     source="RiMEA, test 12. People per metre and second: 1.22 (Weidmann 1993), 1.3 (SFPE handbook), 1.6 to 1.8"
            " (Kretz 2006a), 1.9 and linear in the width (Seyfried 2009), up to 2.8 above 2 m (Liao 2014)",
-    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), scene=bottleneck, read=read_bottleneck,
+    numbers=(1.0, 1.5, 2.0, 2.5, 3.0), short_numbers=(1.0, 2.0), read=read_bottleneck,
+    scene=lambda width, short: room_with_opening(50 if short else 150, ROOM, width, 240, length=LENGTH, behind=ROOM, free=1),
     axes=FLOW_AXES, plot=plot_of_flow(lambda width: 1.9 * width, "-", "Seyfried 2009"), measure=flow_through)
 
 
 # --- how long a room takes to empty, against the width of its door ---------------------------------------------------
 
 FIRST_S, LAST_S = 1.0, 6.0  # until the first is at the door, and what the farthest may take longer
-
-
-def evacuation(width: float, short: bool) -> WalkScene:
-    return room_with_opening(40 if short else 100, 8.0, width, 240)
 
 
 def seconds_to_empty(run: WalkedScene, measures: Measures) -> float:
@@ -123,11 +118,6 @@ def seconds_to_empty(run: WalkedScene, measures: Measures) -> float:
 
 def expected_seconds(width: float, people: int) -> tuple[float, float]:
     return FIRST_S + people / (most(width) * width), LAST_S + people / (LEAST * width)
-
-
-def read_evacuation(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
-    yield from (Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures),
-                        *expected_seconds(width, run.scene.people), "s", True) for width, run in runs.items())
 
 
 def plot_evacuation(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
@@ -142,7 +132,11 @@ EVACUATION = ValidationExperiment(
     about="100 people leave a room of 8 m x 8 m through a door 1 m to 3 m wide.",
     source="the flow of a bottleneck, after 1 s to start or 6 s for the longest way. It is proportional to the"
            " width (Seyfried 2009)",
-    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0), scene=evacuation, read=read_evacuation,
+    numbers=(1.0, 1.5, 2.0, 3.0), short_numbers=(1.0, 2.0),
+    scene=lambda width, short: room_with_opening(40 if short else 100, 8.0, width, 240),
+    read=lambda runs, measures: (
+        Reading(f"time until the room is empty, door {width:g} m", seconds_to_empty(run, measures),
+                *expected_seconds(width, run.scene.people), "s", True) for width, run in runs.items()),
     axes={"xlabel": "width of the door, m", "ylabel": "time until the room is empty, s", "ylim": (0, None)},
     plot=plot_evacuation, measure=seconds_to_empty)
 
@@ -152,10 +146,6 @@ EVACUATION = ValidationExperiment(
 WIDTH = 1.0
 DEPTH = 0.3  # metres from breast to back, about: nobody can be nearer to somebody else
 LASTING = 5.0  # seconds without anybody through the door
-
-
-def door(width: float, short: bool) -> WalkScene:
-    return room_with_opening(60 if short else 200, 12.0, width, 300)
 
 
 def read_door(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
@@ -184,7 +174,8 @@ DOOR = ValidationExperiment(
     about="200 people leave a room of 12 m x 12 m through a door 1 m wide. An arch lasts when no person gets"
           " through for 5 s.",
     source="flow as for the bottleneck. Arches form and break (Helbing 2000, Garcimartín 2016)",
-    numbers=(WIDTH,), short_numbers=(WIDTH,), scene=door, read=read_door,
+    numbers=(WIDTH,), short_numbers=(WIDTH,), read=read_door,
+    scene=lambda width, short: room_with_opening(60 if short else 200, 12.0, width, 300),
     axes={"xlabel": "time, s", "ylabel": "people through the door"}, plot=plot_door)
 
 
@@ -415,18 +406,12 @@ def read_corner(runs: WalkedScenes, measures: Measures) -> Iterator[Reading]:
     _, end = run.scene.floor
     people, times = measures.crossings(run.walked, Line(end.left, end.top + 0.5, end.right, end.top + 0.5))
     yield Reading("people who get round the corner", float(len(people)), CORNER_PEOPLE, CORNER_PEOPLE, "", measured=True)
-    yield Reading("places in a wall", in_walls(run), 0, 0)
-    # The farthest walks 6 m more than the first, and 17 m along the middle of the corridor; at 1.34 m/s, and with a queue.
-    yield Reading("until the last is round", times[-1] if len(times) else np.inf, 10, 40, "s", measured=True)
-
-
-def in_walls(run: WalkedScene) -> float:
-    """Return how many recorded positions lie outside the floor and the exit."""
-    margin = 1e-3  # metres: a border belongs to both of its sides
-    areas = (*run.scene.floor, *(each.area for each in run.scene.exits))
+    areas, margin = (*run.scene.floor, *(each.area for each in run.scene.exits)), 1e-3  # a border belongs to both sides
     inside = [Rectangle(left - margin, top - margin, right + margin, bottom + margin).holds(run.walked.x, run.walked.y)
               for left, top, right, bottom in areas]
-    return float(np.sum(~np.any(inside, axis=0)))
+    yield Reading("places in a wall", float(np.sum(~np.any(inside, axis=0))), 0, 0)
+    # The farthest walks 6 m more than the first, and 17 m along the middle of the corridor; at 1.34 m/s, and with a queue.
+    yield Reading("until the last is round", times[-1] if len(times) else np.inf, 10, 40, "s", measured=True)
 
 
 def plot_corner(axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:

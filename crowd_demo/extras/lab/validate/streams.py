@@ -8,18 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Bools, Doubles, Longs
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    NEW,
+from crowd_demo.extras.lab.validate.scenes import (
     OWN,
-    SPEED_STEP,
-    Axes,
     Exit,
     Measures,
-    Plot,
-    Reading,
-    ValidationExperiment,
-    WalkedScene,
-    WalkedScenes,
     WalkGroup,
     WalkScene,
     above,
@@ -27,6 +19,16 @@ from crowd_demo.extras.lab.validate.validation_experiment import (
     left_of,
     right_of,
     ring,
+)
+from crowd_demo.extras.lab.validate.validation import (
+    NEW,
+    SPEED_STEP,
+    Axes,
+    Plot,
+    Reading,
+    ValidationExperiment,
+    WalkedScene,
+    WalkedScenes,
 )
 from crowd_demo.extras.trajectories import Rectangle, lane_order
 from crowd_demo.sim.fundamental_diagram import MAX_DENSE, Line, weidmann
@@ -78,7 +80,6 @@ SCATTER = 0.25  # m/s, about that of the field data compared by Seyfried and oth
 
 
 def mean_speed(run: WalkedScene, measures: Measures) -> float:
-    """Return everybody's mean speed along the corridor at the end of the run."""
     return float(np.mean(speeds_along(run, measures, MEASURED_S)[1]))
 
 
@@ -98,11 +99,6 @@ FUNDAMENTAL = ValidationExperiment(
 
 LANE = Rectangle(0, 0, 24, 0.8)  # one tile wide: too narrow for two bodies of 0.46 m beside each other
 FREE_SPEED, STANDING, TIME_GAP = 1.24, 0.36, 1.06  # m/s; metres; s
-
-
-def single_file(density: float, short: bool) -> WalkScene:
-    return ring(LANE, (WalkGroup(round(density * LANE.width), LANE, 0, FREE_SPEED),), 20 if short else 40)._replace(
-        tile=LANE.height)
 
 
 def expected_speed(density: ArrayLike) -> Doubles:
@@ -130,7 +126,9 @@ SINGLE_FILE = ValidationExperiment(
           " last 10 of 40 s.",
     source="RiMEA, test 16: a person at speed v needs 0.36 m + 1.06 s * v (Seyfried 2005), which gives the speeds"
            " within 0.25 m/s. Overtaking is impossible",
-    numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), scene=single_file, read=read_single_file,
+    numbers=(0.5, 1.0, 1.5, 2.0), short_numbers=(0.5, 1.5), read=read_single_file,
+    scene=lambda density, short: ring(LANE, (WalkGroup(round(density * LANE.width), LANE, 0, FREE_SPEED),),
+                                      20 if short else 40)._replace(tile=LANE.height),
     axes={**SPEED_AXES, "xlabel": "people per m"}, measure=mean_speed,
     plot=plot_of(expected_speed, "Seyfried 2005", np.linspace(0.3, 2.4), SCATTER))
 

@@ -1,43 +1,141 @@
 """Everybody walks the scenes of all experiments; what is read from that is held against what the literature expects.
 
-This program's models walk them once for each seed, and the worst one counts; other programs have the first seed.
+An experiment has scenes, what is read from how people walked them, what the literature expects, and a picture. This
+program's models walk the scenes once for each seed, and the worst one counts; other programs have the first seed.
 The results are a table in the terminal, JSON, and docs/validation.md with its pictures.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from crowd_demo.config.model import Config, Optimizations, with_values
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    FITTED,
-    HELD_OUT,
-    NEW,
-    OWN,
-    Measures,
-    Reading,
-    SeededReading,
-    ValidationExperiment,
-    WalkedScene,
-    WalkedScenes,
-    WalkScene,
-    number,
-)
-from crowd_demo.extras.lab.validate.walkers import CrowdWalk, SceneWalker
+from crowd_demo.config.model import Config, with_values
+from crowd_demo.extras.lab.validate.scenes import OWN, CrowdWalk, Measures, SceneWalker, WalkScene
 from crowd_demo.extras.trajectories import Trajectories
 from crowd_demo.host.files import replacing, write_file
 from crowd_demo.measure.experiment import Compile, Slice, aligned, markdown_table, result_of, with_progress
 from crowd_demo.measure.statistics import finite
+
+Axes = Any  # of matplotlib, which is optional
+FITTED, HELD_OUT, NEW = "fitted", "held out", "new, held out"  # roles: whether numbers of slow_down were fitted to it
+SPEED_STEP = 5  # frames: speeds are those of a second
+
+
+class WalkedScene(NamedTuple):
+    scene: WalkScene
+    walked: Trajectories
+
+
+WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experiment differ in: a width, a density
+Plot = Callable[[Axes, Mapping[str, WalkedScenes]], None]  # of what was walked, by the walkers' names
+
+
+class Reading(NamedTuple):
+    """A number, and between which two the literature expects it. `measured`: by a measure that PedPy has, too."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    unit: str = ""
+    measured: bool = False
+
+    @property
+    def passes(self) -> bool:
+        return self.low <= self.value <= self.high
+
+    @property
+    def expected(self) -> str:
+        if self.high == math.inf:
+            return f"at least {number(self.low)}"
+        if self.low in (0, -math.inf):
+            return f"at most {number(self.high)}"
+        return number(self.low) if self.low == self.high else f"{number(self.low)} to {number(self.high)}"
+
+
+class SeededReading(NamedTuple):
+    """The same number by seed: it passes only if that of every seed does."""
+
+    readings: tuple[Reading, ...]
+
+    @property
+    def what(self) -> str:
+        return self.readings[0].what
+
+    @property
+    def values(self) -> list[float]:
+        return [float(reading.value) for reading in self.readings]
+
+    @property
+    def ordered(self) -> list[float]:
+        return sorted(self.values, key=lambda value: (math.isnan(value), value))
+
+    @property
+    def median(self) -> float:
+        """The lower one of two."""
+        return self.ordered[(len(self.readings) - 1) // 2]
+
+    @property
+    def passes(self) -> bool:
+        return all(reading.passes for reading in self.readings)
+
+    @property
+    def verdict(self) -> str:
+        return "passed" if self.passes else "failed"
+
+    def __str__(self) -> str:
+        """The median, and the least and the most where they differ: `1.12 (1.08 to 1.15)`."""
+        least, most = number(self.ordered[0]), number(self.ordered[-1])
+        return number(self.median) + (f" ({least} to {most})" if least != most else "")
+
+
+@dataclass(frozen=True)
+class ValidationExperiment:
+    """One entry of the registry. Its scenes differ in a number, such as a density or a width."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    numbers: tuple[float, ...]
+    short_numbers: tuple[float, ...]  # of the short form, whose scenes may be smaller, too
+    scene: Callable[[float, bool], WalkScene]  # of a number; True for the short form
+    read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
+    axes: Mapping[str, object]  # of the picture: their labels and limits
+    plot: Plot = lambda axes, walkers: None  # what is expected, and more
+    measure: Callable[[WalkedScene, Measures], float] | None = None  # of each scene: a line for each walker
+    role: str = FITTED
+
+    def scenes(self, short: bool) -> dict[float, WalkScene]:
+        return {number: self.scene(number, short) for number in (self.short_numbers if short else self.numbers)}
+
+    def draw(self, axes: Axes, walkers: Mapping[str, WalkedScenes]) -> None:
+        """Draw the results of all walkers, over the parameter of the scenes or over time."""
+        self.plot(axes, walkers)
+        if self.measure:
+            for name, runs in walkers.items():
+                axes.plot(list(runs), [self.measure(run, OWN) for run in runs.values()], marker="o", label=name)
+        axes.set(**self.axes)
+
+
+def number(value: float) -> str:
+    """With three digits; a time that nobody has seen the end of is never."""
+    return "none" if math.isnan(value) else "never" if value == math.inf else f"{value:.3g}"
+
+
+# --- a run of all experiments --------------------------------------------------------------------------------------
 
 PUSH = CrowdWalk("push", "neighbours push people, who have no bodies (`avoidance: push`, `overlap_passes: 0`)",
                  {"avoidance": "push", "overlap_passes": 0})
@@ -84,10 +182,16 @@ class Validation:
 
     def run(self) -> Generator[Slice, None, None]:
         for model in self.models:
-            yield from (Slice(line, 0) for line in self._compile_for(options_of(model)))
+            options = with_values(Config.model_validate({}).optimizations, model.techniques)
+            yield from (Slice(line, 0) for line in self._compile_for(options))
         with walks_in(self.processes) as begin:
-            turns = deque(self._turn(experiment, walker, begin)
-                          for experiment in self.experiments for walker in self.walkers)
+            turns = deque[Turn]()
+            for experiment, walker in product(self.experiments, self.walkers):
+                scenes = experiment.scenes(self.short)
+                why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
+                seeds = [] if why_not else self.seeds if walker in self.models else self.seeds[:1]
+                turns.append((experiment, walker, why_not, [
+                    {key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()} for seed in seeds]))
             share = 1 / len(turns)
             for index in range(len(turns)):
                 turn = turns.popleft()  # whose walks need not be kept
@@ -95,13 +199,6 @@ class Validation:
                     self.results.append(ExperimentResult(turn[0]))
                 yield from self._walked(self.results[-1], turn, index * share, share)
         self.done = True
-
-    def _turn(self, experiment: ValidationExperiment, walker: SceneWalker, begin: Begin) -> Turn:
-        scenes = experiment.scenes(self.short)
-        why_not = next(filter(None, map(walker.why_not, scenes.values())), "")
-        seeds = [] if why_not else self.seeds if walker in self.models else self.seeds[:1]
-        return experiment, walker, why_not, [
-            {key: (scene, begin(walker, scene, seed)) for key, scene in scenes.items()} for seed in seeds]
 
     def _walked(self, result: ExperimentResult, turn: Turn, done: float, share: float) -> Iterator[Slice]:
         """Let one model walk the scenes of an experiment, and read the numbers from that."""
@@ -135,10 +232,6 @@ class Validation:
     def failed(self) -> list[SeededReading]:
         return [reading for result in self.results for model in self.models
                 for reading in result.readings.get(model.name, ()) if not reading.passes]
-
-
-def options_of(model: CrowdWalk) -> Optimizations:
-    return with_values(Config.model_validate({}).optimizations, model.techniques)
 
 
 # --- where scenes are walked: in this process, or several at a time in processes of their own ------------------------
@@ -211,8 +304,6 @@ trajectories of slow_down. Each scene below begins with the numbers that hold. T
 
 
 class ReadingRow(NamedTuple):
-    """One reading of an experiment by everybody who walked it."""
-
     what: str
     expected: str  # with its unit
     found: Mapping[str, SeededReading]
@@ -272,53 +363,43 @@ def _lines(result: ExperimentResult, walkers: Sequence[str]) -> Iterator[str]:
 
 def write_page(validation: Validation, folder: Path) -> None:
     """Write the page, its pictures and the numbers into a folder. Raises ImportError without matplotlib, and OSError."""
-    pictures = folder / PICTURES
-    pictures.mkdir(parents=True, exist_ok=True)
-    for result in validation.results:
-        if result.runs:
-            save_plot(result, pictures / f"{result.experiment.name}.png")
-    write_file(folder / PAGE, page(validation).encode())
-    write_file(folder / NUMBERS, f"{terminal(validation)}\n".encode())
-
-
-def save_plot(result: ExperimentResult, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(SIZE_INCHES, DPI, layout="constrained")
-    axes = figure.subplots()
-    result.experiment.draw(axes, result.runs)
-    axes.set_title(result.experiment.title, loc="left", fontsize="medium")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    with replacing(path) as unfinished:
-        figure.savefig(unfinished, metadata={"Software": None})  # the same bytes for the same results
+    pictures = folder / PICTURES
+    pictures.mkdir(parents=True, exist_ok=True)
+    for result in [result for result in validation.results if result.runs]:
+        figure = Figure(SIZE_INCHES, DPI, layout="constrained")
+        axes = figure.subplots()
+        result.experiment.draw(axes, result.runs)
+        axes.set_title(result.experiment.title, loc="left", fontsize="medium")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        with replacing(pictures / f"{result.experiment.name}.png") as unfinished:
+            figure.savefig(unfinished, metadata={"Software": None})  # the same bytes for the same results
+    write_file(folder / PAGE, page(validation).encode())
+    write_file(folder / NUMBERS, f"{terminal(validation)}\n".encode())
 
 
 def page(validation: Validation) -> str:
     walkers = [walker.name for walker in validation.walkers]
     shown = [SLOW_DOWN.name] if SLOW_DOWN.name in walkers else walkers
+    by_role = {role: [row.found for result in validation.results if result.experiment.role == role for row in rows(result)]
+               for role in (HELD_OUT, NEW, FITTED)}
+    known = by_role[HELD_OUT] + by_role[FITTED]
+    shared = [found for found in known if set(walkers) <= set(found)]
+    held = [["numbers that hold", *walkers]]  # of those that each walker can walk
+    for text, of in (("**held out**", by_role[HELD_OUT]), ("**new, held out**", by_role[NEW]), ("fitted", by_role[FITTED]),
+                     ("all but new", known), ("of these, those that all can walk", shared)):
+        held.append([text, *(_share([found[name].passes for found in of if name in found]) for name in walkers)])
     parts = [HEAD, "\n".join(f"- **{walker.name}**: {walker.about}" for walker in validation.walkers),
              *[SEEDS.format(seeds=len(validation.seeds))] * (len(validation.seeds) > 1),
-             _held(validation, walkers), ROLES, NUMBERS_TEXT,
+             markdown_table(held), ROLES, NUMBERS_TEXT,
              *(f"{why}, so it is left out there." for why in dict.fromkeys(
                  why for result in validation.results for why in result.left_out.values()))]
     for role in (HELD_OUT, NEW, FITTED):
         if results := [result for result in validation.results if result.experiment.role == role]:
             parts += [f"## {role.capitalize()}", *(part for result in results for part in _section(result, shown))]
     return "\n\n".join(parts) + "\n"
-
-
-def _held(validation: Validation, walkers: Sequence[str]) -> str:
-    """Return the first table: how many numbers hold for each walker, of those that it can walk."""
-    by_role = {role: [row.found for result in validation.results if result.experiment.role == role for row in rows(result)]
-               for role in (HELD_OUT, NEW, FITTED)}
-    known = by_role[HELD_OUT] + by_role[FITTED]
-    shared = [found for found in known if set(walkers) <= set(found)]
-    lines = [["numbers that hold", *walkers]]
-    for text, of in (("**held out**", by_role[HELD_OUT]), ("**new, held out**", by_role[NEW]), ("fitted", by_role[FITTED]),
-                     ("all but new", known), ("of these, those that all can walk", shared)):
-        lines.append([text, *(_share([found[name].passes for found in of if name in found]) for name in walkers)])
-    return markdown_table(lines)
 
 
 def _share(passed: Sequence[bool]) -> str:

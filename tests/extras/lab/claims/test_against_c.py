@@ -3,7 +3,7 @@
 import pytest
 
 from crowd_demo.extras.lab.claims.claim import configured
-from crowd_demo.extras.lab.claims.experiments.against_c import PEOPLE, CppPeople, program
+from crowd_demo.extras.lab.claims.peers import PEOPLE, CppPeople, program
 from crowd_demo.sim.simulation import Simulation
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.cli import main
 from crowd_demo.extras.commands.measuring import progress_line
-from crowd_demo.extras.lab.claims import report, results
+from crowd_demo.extras.lab.claims import results
 from crowd_demo.extras.lab.claims.claim import (
     AGAIN,
     FROM,
@@ -40,8 +40,7 @@ from crowd_demo.extras.lab.claims.claim import (
     two_modes,
     warnings,
 )
-from crowd_demo.extras.lab.claims.experiments import CLAIMS
-from crowd_demo.extras.lab.claims.results import LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
+from crowd_demo.extras.lab.claims.results import CLAIMS, LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.system import ProgressLine
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
@@ -87,7 +86,7 @@ def test_every_experiment_runs_and_its_arms_agree(name: str) -> None:
         stages = {tuple(each["name"] for each in rows) for rows in finding.found.why.values()}
         assert len(stages) <= 1 and (name != "structures" or stages)
     assert name == "against-c" or not found.left_out
-    text = report.markdown(run)
+    text = results.markdown(run)
     assert CLAIMS[name].question in text and claim_verdict(found.claim, found.findings) in text
 
 
@@ -129,7 +128,7 @@ def test_what_was_not_asked_for_is_shown_but_not_measured() -> None:
 def test_a_case_that_cannot_be_tried_says_why() -> None:
     large = TimedCase("large", 10**15, {"old": lambda: CallArm(lambda _: 0)})
     run = run_to_end(LabRun([toy()._replace(cases=lambda scale: [large])], TINY, {"toy"}))
-    assert "memory" in run.found[0].left_out["large"] and "memory" in report.markdown(run)
+    assert "memory" in run.found[0].left_out["large"] and "memory" in results.markdown(run)
 
 
 @pytest.mark.quick
@@ -179,8 +178,8 @@ def test_a_pair_costs_the_interaction_of_those_that_are_due() -> None:
                   stages_ms={"old": {"index": [3.0] * 8, "interaction": [2.0] * 8}})
     assert ns_per_pair(found, "old") == pytest.approx(2e6 * 2 / 2500)
     assert ns_per_pair(found._replace(figures={}), "old") is None
-    assert "ns per pair" in report.case_table(found)[0]
-    assert "ns per pair" not in report.case_table(found._replace(figures={}))[0]
+    assert "ns per pair" in results.case_table(found)[0]
+    assert "ns per pair" not in results.case_table(found._replace(figures={}))[0]
 
 
 @pytest.mark.quick
@@ -250,7 +249,7 @@ def test_the_report_says_what_was_found(tmp_path: Path) -> None:
 
     counted = toy("counted")._replace(cases=lambda scale: [CountedCase("bytes", 1, figures)])
     run = run_to_end(LabRun([toy(), counted], QUICK, {"toy", "counted"}))
-    files = report.write(run, tmp_path)
+    files = results.write(run, tmp_path)
     assert {path.name for path in files} == {"report.md", "report.html", "toy.svg", "toy.png"}
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "<svg" in page and "yes | and &lt;b&gt;no&lt;/b&gt;" in page
@@ -263,7 +262,7 @@ def test_the_report_says_what_was_found(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("crowd_demo.extras.lab.claims.experiments.CLAIMS", {"toy": toy()})
+    monkeypatch.setattr("crowd_demo.extras.lab.claims.results.CLAIMS", {"toy": toy()})
     yield
 
 

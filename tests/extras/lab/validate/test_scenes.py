@@ -10,22 +10,23 @@ from versus import no_compiling
 from crowd_demo.config.maps import parse_octile
 from crowd_demo.extras.lab.validate import EXPERIMENTS
 from crowd_demo.extras.lab.validate.rooms import FLOWS, TILES, most
-from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation
-from crowd_demo.extras.lab.validate.validation_experiment import (
+from crowd_demo.extras.lab.validate.scenes import (
     FROM_WALLS,
     OWN,
+    STUCK_S,
+    WALKS,
     Exit,
-    Reading,
     SceneMap,
-    WalkedScene,
+    SceneWalker,
     WalkGroup,
     WalkScene,
+    jupedsim_walkers,
     left_of,
     placed,
     right_of,
     ring,
 )
-from crowd_demo.extras.lab.validate.walkers import STUCK_S, WALKS, SceneWalker, jupedsim_walkers
+from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Reading, Validation, WalkedScene
 from crowd_demo.extras.trajectories import Rectangle, Trajectories, TrajectoryRecorder, speeds
 from crowd_demo.measure.experiment import result_of
 

@@ -14,29 +14,26 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.cli import main
+from crowd_demo.config.model import Config, with_values
 from crowd_demo.extras.lab.validate import EXPERIMENTS
+from crowd_demo.extras.lab.validate.scenes import CrowdWalk, JuPedSimWalk, WalkScene
 from crowd_demo.extras.lab.validate.validation import (
     ANTICIPATE,
+    FITTED,
     HEAD,
+    HELD_OUT,
     MODELS,
     PUSH,
     ROLES,
+    Reading,
+    SeededReading,
     Validation,
+    ValidationExperiment,
     as_data,
-    options_of,
+    number,
     page,
     terminal,
 )
-from crowd_demo.extras.lab.validate.validation_experiment import (
-    FITTED,
-    HELD_OUT,
-    Reading,
-    SeededReading,
-    ValidationExperiment,
-    WalkScene,
-    number,
-)
-from crowd_demo.extras.lab.validate.walkers import CrowdWalk, JuPedSimWalk
 from crowd_demo.extras.trajectories import Trajectories, TrajectoryRecorder
 from crowd_demo.measure.experiment import result_of
 
@@ -154,8 +151,8 @@ def test_every_experiment_says_what_it_is_and_stands_on_the_page(name: str) -> N
 
 @pytest.mark.quick
 def test_the_models_differ_in_what_they_say_they_do() -> None:
-    assert [(options_of(each).avoidance, options_of(each).overlap_passes) for each in (PUSH, ANTICIPATE)] == [
-        ("push", 0), ("anticipate", 2)]
+    options = [with_values(Config.model_validate({}).optimizations, each.techniques) for each in (PUSH, ANTICIPATE)]
+    assert [(each.avoidance, each.overlap_passes) for each in options] == [("push", 0), ("anticipate", 2)]
 
 
 @pytest.mark.parametrize("name", [name if name in HOLDS else pytest.param(name, marks=pytest.mark.slow)

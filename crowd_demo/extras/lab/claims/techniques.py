@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -46,7 +46,7 @@ from crowd_demo.extras.lab.claims.claim import (
     pairs,
     speed_up,
 )
-from crowd_demo.extras.lab.claims.experiments.memory import allocated_bytes
+from crowd_demo.extras.lab.claims.memory import allocated_bytes
 from crowd_demo.extras.walking import nearest, people
 from crowd_demo.host.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.measure.experiment import Slice
@@ -243,9 +243,9 @@ SPARSE, DENSE = (f"{number} a cell" for number in (SHARING[0], SHARING[-1]))
 PAIR_LONGER = 1.5  # times as long as a pair of a sparse crowd
 
 
-def density_arm(agents: int, sharing: int) -> Callable[[], Arm]:
+def density_arm(agents: int, sharing: int) -> Arm:
     side = CELL * math.sqrt(20_000 / sharing)  # of the configuration, whose world grows with the crowd
-    return lambda: CrowdArm(configured("20k-flock", agents, world__width=side, world__height=side), measure=bytes_of)
+    return CrowdArm(configured("20k-flock", agents, world__width=side, world__height=side), measure=bytes_of)
 
 
 def bytes_of(crowd: CrowdArm) -> Figures:
@@ -272,7 +272,8 @@ DENSITY = Claim(
     " cell as with one",
     by_size(1_000, 10_000, 100_000, 250_000, 1_000_000, 4_000_000, of_size=lambda size: [
         TimedCase(f"{size:,} birds", size,
-                  {f"{sharing} a cell": density_arm(size, sharing) for sharing in SHARING[::3 if size > SPARSELY else 1]},
+                  {f"{sharing} a cell": partial(density_arm, size, sharing)
+                   for sharing in SHARING[::3 if size > SPARSELY else 1]},
                   steps=3, same=(), seconds=1 + size * 1.5e-5)]),
     decide_density)
 
@@ -287,17 +288,14 @@ STEPS: dict[str, dict[str, Value]] = {  # what each rung adds
 WANTED = {NAIVE: 400, GRID: 5_000, LANES: 10_000}  # of one core
 
 
-def rungs() -> Iterator[Rung]:
-    options = load_config("20k-flock").optimizations
-    for name, values in STEPS.items():
-        options = with_values(options, values)
-        yield Rung(name, options, adds=name != NAIVE)
-
-
 def ladder(most: int) -> Generator[Slice, None, Mapping[str, Figures]]:
     """Search on each rung, at one density; pictures are drawn by the fastest way on all of them."""
-    config = load_config("20k-flock")
-    search = Largest(config, list(rungs()), partial(compile_missing, KernelFinder(config, render=True)), most)
+    config, rungs = load_config("20k-flock"), list[Rung]()
+    options = config.optimizations
+    for name, values in STEPS.items():
+        options = with_values(options, values)
+        rungs.append(Rung(name, options, adds=name != NAIVE))
+    search = Largest(config, rungs, partial(compile_missing, KernelFinder(config, render=True)), most)
     yield from search.run()
     return {answer.rung.name: {"agents": answer.measured.agents, "frame_ms": round(answer.measured.frame.value, 3)}
             for answer in search.answers if answer.measured}
@@ -351,12 +349,6 @@ def scaling_cases(scale: LabScale) -> Sequence[Case]:
               for size in scale.sizes(1_000, 10_000, 100_000, 1_000_000, 4_000_000))]
 
 
-def decide_scaling(found: Found) -> Answer:
-    if "copy" in found.blocks_ms:
-        return "yes"
-    return faster(found, found.arms[-1], "1 thread", times=1.3) if len(found.arms) > 1 else "unclear"
-
-
 def draw_roofline(axes: Axes, found: Sequence[Found]) -> None:
     """Operations a nanosecond against operations a byte (Williams, Waterman and Patterson 2009): what one core can copy and
     compute bounds what it reaches; so many threads so many times."""
@@ -387,4 +379,5 @@ def ns(found: Found, arm: str) -> float:
 SCALING = Claim(
     "scaling", "How does the time of a step grow with agents and threads?", "more threads, shorter steps", OWN,
     "all cores are at least 1.3 times as fast as one; the first case is what one core copies and computes", scaling_cases,
-    decide_scaling, draw=draw_roofline)
+    lambda found: ("yes" if "copy" in found.blocks_ms else "unclear" if len(found.arms) < 2 else
+                   faster(found, found.arms[-1], "1 thread", times=1.3)), draw=draw_roofline)

@@ -32,14 +32,12 @@ from crowd_demo.compute.jit import Launch, device, kernel, launch
 from crowd_demo.extras.lab.claims.claim import (
     COMPACTING,
     SORTING,
-    Answer,
     Arm,
     CallArm,
     Case,
     Claim,
     CountedCase,
     Figures,
-    Found,
     LabScale,
     TimedCase,
     Values,
@@ -341,10 +339,6 @@ def counted(entities: int, component: int) -> Generator[Slice, None, Mapping[str
     return found
 
 
-def decide_sparse(found: Found) -> Answer:
-    return all_of(is_true(abs(figures["bytes"] - figures["formula"]) <= OBJECTS) for figures in found.figures.values())
-
-
 SPARSE_MEMORY = Claim(
     "sparse-memory", "When does a sparse set save memory?",
     "linear takes C N + N/8 bytes, sparse 8 N + C N U (N entities, C bytes, a share U used); a table for N = 1,000",
@@ -353,4 +347,5 @@ SPARSE_MEMORY = Claim(
     " has 14,125 for 24 bytes by id, where its formula gives 24,125)",
     lambda scale: [CountedCase(f"{count:,} entities, {component} bytes", count, partial(counted, count, component))
                    for count in dict.fromkeys((1_000, *scale.sizes(100_000, 1_000_000))) for component in COMPONENTS],
-    decide_sparse, by_size=False)
+    lambda found: all_of(is_true(abs(each["bytes"] - each["formula"]) <= OBJECTS) for each in found.figures.values()),
+    by_size=False)

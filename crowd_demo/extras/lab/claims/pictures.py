@@ -13,13 +13,10 @@ from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import kernel, launch, run
 from crowd_demo.extras.lab.claims.claim import (
     NOTES,
-    Answer,
     Arm,
     CallArm,
     Case,
     Claim,
-    Figures,
-    Found,
     LabScale,
     TimedCase,
     Values,
@@ -62,11 +59,6 @@ class CrowdFrames:
         """A function that returns the next frame each time it is called. Each arm needs one of its own."""
         return cycle((*self.frames, *self.frames[-2:0:-1])).__next__
 
-    def coherence(self) -> Figures:
-        """From frame to frame: the share of people who change their place in the order, and by how many places all do."""
-        moved = np.abs(np.diff([np.argsort(order) for order in self.orders], axis=0))
-        return {"change_place": float(np.mean(moved > 0)), "places": float(moved.mean())}
-
 
 frames_of = lru_cache(maxsize=1)(CrowdFrames)
 
@@ -102,7 +94,7 @@ def banded(agents: int, height: int) -> Arm:
 
 
 def inserted(agents: int) -> Arm:
-    """From the order of the frame before."""
+    """From the order of the frame before; the share of people who change their place in it, and by how many."""
     crowd, passed = frames_of(agents), np.zeros(1, np.int64)
     pile = Pile(np.empty(len(crowd.slots), np.uint64), crowd.orders[0].copy())
 
@@ -113,27 +105,10 @@ def inserted(agents: int) -> Arm:
     for frame in crowd.frames:
         ordered(frame)
     pile.slots[:] = crowd.orders[0]
+    moved = np.abs(np.diff([np.argsort(order) for order in crowd.orders], axis=0))
     return CallArm(ordered, crowd.to_and_fro(), figures={
-        **crowd.coherence(), "passed": float(passed[0]) / len(crowd.slots) / (FRAMES - 1)})
-
-
-def depth_cases(scale: LabScale) -> Sequence[Case]:
-    return [*(TimedCase(f"{size:,} people at zoom {zoom:g}", size,
-                        crowds("20k", size, DEPTH_ARMS, picture=True, camera__zoom=zoom), steps=5, same=("full", "bands"),
-                        seconds=2 + size * 5e-5)
-              for size in scale.sizes(20_000, 100_000) for zoom in (0.2, 0.5)),
-            *(TimedCase(f"{size:,} people in view, sorted by one core", size, {
-                FULL_SORT: partial(full_sort, size),
-                **{f"bands of {height}": partial(banded, size, height) for height in HEIGHTS},
-                "from the last order": partial(inserted, size)}, steps=4, workers=1, seconds=2 + size * 2e-5,
-                bytes_each=FRAME_BYTES // len(HEIGHTS))
-              for size in scale.sizes(2_000, 20_000, 100_000, 250_000))]
-
-
-def decide_depth(found: Found) -> Answer:
-    """Pictures by the stage; the sorts alone by the whole call."""
-    is_picture = "bands" in found.blocks_ms
-    return faster(found, "bands", "full", stage="depth") if is_picture else faster(found, CLAIMED, FULL_SORT)
+        "change_place": float(np.mean(moved > 0)), "places": float(moved.mean()),
+        "passed": float(passed[0]) / len(crowd.slots) / (FRAMES - 1)})
 
 
 DEPTH = Claim(
@@ -142,7 +117,20 @@ DEPTH = Claim(
     "pictures with bands are those with a full sort, byte for byte, and the stage depth is faster; so is the sort alone,"
     " in the same order. Beside it stand other heights of bands, and an insertion into the last frame's order: which share"
     " of people change their place from frame to frame, by how many places all do, and how many others one passes",
-    depth_cases, decide_depth, by_size=False)
+    lambda scale: [
+        *(TimedCase(f"{size:,} people at zoom {zoom:g}", size,
+                    crowds("20k", size, DEPTH_ARMS, picture=True, camera__zoom=zoom), steps=5, same=("full", "bands"),
+                    seconds=2 + size * 5e-5)
+          for size in scale.sizes(20_000, 100_000) for zoom in (0.2, 0.5)),
+        *(TimedCase(f"{size:,} people in view, sorted by one core", size, {
+            FULL_SORT: partial(full_sort, size),
+            **{f"bands of {height}": partial(banded, size, height) for height in HEIGHTS},
+            "from the last order": partial(inserted, size)}, steps=4, workers=1, seconds=2 + size * 2e-5,
+            bytes_each=FRAME_BYTES // len(HEIGHTS))
+          for size in scale.sizes(2_000, 20_000, 100_000, 250_000))],
+    lambda found: (  # pictures by the stage; the sorts alone by the whole call
+        faster(found, "bands", "full", stage="depth") if "bands" in found.blocks_ms else faster(found, CLAIMED, FULL_SORT)),
+    by_size=False)
 
 
 # --- only what is in view is drawn: by zoom --------------------------------------------------------------------------
@@ -210,14 +198,10 @@ def blitter_cases(scale: LabScale) -> Sequence[Case]:
               for name, who in (("20k", "people"), ("20k-flock", "birds")) for zoom in (0.2, 0.5, 1.0))]
 
 
-def decide_blitters(found: Found) -> Answer:
-    if "pygame" in found.blocks_ms:
-        return faster(found, "compiled", "pygame", stage="blit")
-    return all_of((faster(found, "fblits", "loop of blit"), faster(found, "compiled", "fblits")))
-
-
 BLITTERS = Claim(
     "blitters", "How much faster are compiled blits than those of pygame?",
     "batched drawing costs less than one call a sprite", NOTES,
     "fblits is faster than a loop of blit, and the compiled blitter faster than fblits, with the same picture byte for"
-    " byte: sprites alone on one core, and the stage blit of a crowd", blitter_cases, decide_blitters, by_size=False)
+    " byte: sprites alone on one core, and the stage blit of a crowd", blitter_cases, lambda found: (
+        faster(found, "compiled", "pygame", stage="blit") if "pygame" in found.blocks_ms else
+        all_of((faster(found, "fblits", "loop of blit"), faster(found, "compiled", "fblits")))), by_size=False)
