@@ -3,8 +3,6 @@
 In a world of 5,200 units a tile is 1.6 m wide. Nothing marks a destination, so these are drawn.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

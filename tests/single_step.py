@@ -1,7 +1,5 @@
 """Run a function in a child process, one instruction at a time: a reference for counts of instructions."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """Programs and pictures without a window."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Keys on any layout, from the event to its effect, and the mouse."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

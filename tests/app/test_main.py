@@ -1,7 +1,5 @@
 """Whole runs: exit codes, the report, the picture."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The program: its parts, actions, numbers, configurations and end."""
 
-from __future__ import annotations
-
 import gc
 import json
 import re

@@ -1,7 +1,5 @@
 """What is seen: the camera, the frozen view, screenshots, overlays, colours and the size of the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,6 +1,5 @@
 """Arguments of the command line: what the program is given, and one line for each mistake."""
 
-
 import json
 import os
 import subprocess

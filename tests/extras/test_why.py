@@ -1,7 +1,5 @@
 """Why a stage takes its time: loops that are known, in machine code for several processors, and a small crowd."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re

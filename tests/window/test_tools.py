@@ -1,7 +1,5 @@
 """Every tool in the real window, by real keys and a real mouse, and the recording of it all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

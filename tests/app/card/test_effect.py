@@ -1,7 +1,5 @@
 """What made-up times before and after a switch say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Another configuration is opened in a running program."""
 
-from __future__ import annotations
-
 import gc
 import json
 import weakref

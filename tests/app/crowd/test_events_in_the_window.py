@@ -1,7 +1,5 @@
 """Events in the window: happen before new steps alone, are recorded, are marked on the timeline, and end with an answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Fixed steps from an unsteady clock, and meters that are read in turn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

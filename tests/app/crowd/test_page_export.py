@@ -1,7 +1,5 @@
 """Ctrl E: the last seconds as a page and the recording that makes it again, by a process beside the frames."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

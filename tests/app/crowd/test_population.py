@@ -1,7 +1,5 @@
 """Many agents come and leave in slices between frames, and the hawk is under the pointer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lists to choose from, by keys and mouse, alone and in the program."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pygame

@@ -1,7 +1,5 @@
 """Experiments in the window, by keys: the crowd stands still, Esc asks before it stops, tables can be saved."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Generator, Mapping

@@ -1,7 +1,5 @@
 """Numbers in the window, by real events: their section, sliders, typed values, presets, and what they leave behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pygame

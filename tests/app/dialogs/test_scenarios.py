@@ -1,7 +1,5 @@
 """The menus of scenarios and tours: what they list, and what is broken."""
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The counting line: drawn by the mouse, it counts people in both directions, and is recorded, undone and saved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pygame
 from driven import Driven

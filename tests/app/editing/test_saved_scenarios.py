@@ -1,7 +1,5 @@
 """A scenario that was saved begins as a restart of it does, whatever was built; without a window."""
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import suppress
 from functools import cache

@@ -1,7 +1,5 @@
 """Saving scenarios by hand, in a program: files and names, and what is asked before something built would be lost."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shlex

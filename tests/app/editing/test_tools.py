@@ -1,7 +1,5 @@
 """Tools for the mouse, by real events in a program that runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

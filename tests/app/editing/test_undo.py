@@ -1,7 +1,5 @@
 """Undo and redo of strokes: over many, over agents who come back under new handles, and over time."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is copied gives the same again, read by the program's own parser."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Notices, captions, panels and the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Zoom that glides, bookmarks, and the minimap."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 from typing import Any

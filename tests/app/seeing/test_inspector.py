@@ -1,7 +1,5 @@
 """The inspector in the program: it finds an agent, follows it, says when it is gone, and counts those in a box."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

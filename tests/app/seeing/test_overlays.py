@@ -1,7 +1,5 @@
 """Overlays in the program: the list of them, the legend, when they are drawn, and that all shows a crowd without a step."""
 
-from __future__ import annotations
-
 import pygame
 import pytest
 from driven import Driven

@@ -1,7 +1,5 @@
 """Two crowds side by side in the program: the line, what is right of it, and that the first crowd stays as it is."""
 
-from __future__ import annotations
-
 import math
 
 import pygame

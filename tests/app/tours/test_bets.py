@@ -1,7 +1,5 @@
 """Bets in a tour: placed by digits or with the mouse, skipped, and held against what was measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

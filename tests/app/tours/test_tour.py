@@ -1,7 +1,5 @@
 """A tour is played in a program by keys: what it sets, measures and shows."""
 
-from __future__ import annotations
-
 from gc import collect
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the lab measures of people, birds, flows and memory, on crowds made by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """"""
 
-
-
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The HUD shows what it is told: by the texts that it writes, the targets that it registers, and pixels where it draws."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

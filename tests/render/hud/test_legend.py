@@ -1,7 +1,5 @@
 """Legends, the minimap, the timeline and sliders."""
 
-from __future__ import annotations
-
 import numpy as np
 import pygame
 import pytest

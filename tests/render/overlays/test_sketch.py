@@ -1,7 +1,5 @@
 """Marks, sketches and labels: what is drawn is where it should be."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any

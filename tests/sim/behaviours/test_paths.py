@@ -1,7 +1,5 @@
 """Which flow fields a step makes: those that its agents read, when they first read them; and nothing depends on it."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -31,6 +31,7 @@ from crowd_demo.extras.lab.claims.claim import (
     TimedCase,
     all_of,
     claim_verdict,
+    configured,
     crowds,
     faster,
     is_true,
@@ -41,11 +42,13 @@ from crowd_demo.extras.lab.claims.claim import (
     warnings,
 )
 from crowd_demo.extras.lab.claims.experiments import CLAIMS
+from crowd_demo.extras.lab.claims.experiments.against_c import PEOPLE, CppPeople, program
 from crowd_demo.extras.lab.claims.results import LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.shell import ProgressLine
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
 from crowd_demo.registry.techniques import STRUCTURES
+from crowd_demo.sim.simulation import Simulation
 
 TINY = LabScale(400, 2)
 
@@ -403,3 +406,23 @@ def test_wrong_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     arms = crowds("20k-flock", 300, {"sorted": {"neighbours": "sorted"}, "linked": {"neighbours": "linked"}})
     both = measured(TimedCase("300 birds", 300, arms, steps=20), blocks=2)
     assert not both.one_hash and both.hashes["sorted"] == both.hashes["sorted" + AGAIN]
+
+
+# --- Against C -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_people_in_cpp_have_the_same_hash(threads: int) -> None:
+    try:
+        program(PEOPLE)
+    except ValueError as why:
+        pytest.skip(str(why))
+    sim = Simulation(configured("20k", 600, {"device": "cpu", "threads": threads}, crowd__wait_s=2.0, crowd__room=100.0))
+    sim.step(7)
+    sim.agents.columns.x[1], sim.agents.columns.y[1] = sim.agents.columns.x[0], sim.agents.columns.y[0]
+    people, states = CppPeople(sim, threads), set[str]()
+    for _ in range(12):
+        people.run(50)
+        sim.step(50)
+        assert people.result() == sim.state_hash()
+        states |= {name for name, count in sim.states().items() if count}
+    assert states == {"walking", "waiting", "stuck", "queuing"}

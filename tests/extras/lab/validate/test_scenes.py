@@ -1,6 +1,7 @@
 """Scenes as people's places and as maps of tiles, and how people walk them."""
 
 import math
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from crowd_demo.extras.lab.validate.rooms import FLOWS, TILES, most
 from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FROM_WALLS,
+    MARKS,
     OWN,
     Exit,
     Reading,
@@ -75,7 +77,7 @@ def test_scenes_have_whole_tiles_and_everybody_begins_on_the_floor_with_any_seed
             assert all(math.isclose(side / scene.tile, round(side / scene.tile), abs_tol=1e-6) for side in area)
         assert all(area.width > 0 and area.height > 0 for area in (*scene.floor, *(each.area for each in scene.exits)))
         text = SceneMap(scene).text()
-        assert all(str(number) in text.split("map\n")[1] for number in range(len(scene.exits)))
+        assert all(mark in text.split("map\n")[1] for mark in MARKS[:len(scene.exits)])
         beginnings = [placed(scene, seed) for seed in (1, 2, 3)]
         for people in beginnings:
             inside = np.any([part.holds(people.x, people.y) for part in scene.floor], axis=0)
@@ -219,9 +221,10 @@ def test_the_share_by_the_longer_way_is_of_those_who_get_through() -> None:
 
 # --- juPedSim walks the same scenes ----------------------------------------------------------------------------------
 
-pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
+with_jupedsim = pytest.mark.skipif(not find_spec("jupedsim"), reason="JuPedSim is installed by hand: pip install jupedsim")
 
 
+@with_jupedsim
 @pytest.mark.parametrize("name", ["rimea-1", "rimea-6"])
 def test_a_corridor_and_a_corner_as_we_do(name: str) -> None:
     validation = Validation([EXPERIMENTS[name]], walkers := jupedsim_walkers(), True, no_compiling, None, seeds=2)
@@ -232,11 +235,13 @@ def test_a_corridor_and_a_corner_as_we_do(name: str) -> None:
     assert all(reading.passes and len(reading.values) == 1 for reading in readings)
 
 
+@with_jupedsim
 def test_it_says_what_it_cannot_walk() -> None:
     (scene, *_) = EXPERIMENTS["rimea-4"].scenes(True).values()
     assert jupedsim_walkers()[0].why_not(scene) == "JuPedSim has no corridor that is closed to a ring"
 
 
+@with_jupedsim
 def test_a_walk_ends_when_nobody_has_left_for_a_minute() -> None:
     """Two people of the collision-free speed model stand face to face for ever."""
     (scene,) = EXPERIMENTS["head-on"].scenes(True).values()
