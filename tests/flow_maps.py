@@ -20,8 +20,7 @@ def _hall() -> np.ndarray:
 def lake() -> np.ndarray:
     """A lake from shore to shore, with two bridges of two tiles."""
     tiles, row = _hall(), np.arange(SIDE)[:, None]
-    column = np.arange(SIDE)
-    shore = 12 + 6 * np.sin(column / 9)
+    shore = 12 + 6 * np.sin(np.arange(SIDE) / 9)
     tiles[(np.abs(row - SIDE / 2) < shore) & (tiles == ".")] = "W"
     for first in (30, 92):
         tiles[1:-1, first:first + 2] = "."

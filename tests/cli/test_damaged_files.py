@@ -142,8 +142,7 @@ KINDS = (
 def command(kind: Kind, path: Path) -> int:
     if kind.called:
         return kind.called(path)
-    argument = f"map={path.name}" if kind.arguments == ON_MAP else path.name
-    return main([*kind.arguments, argument])
+    return main([*kind.arguments, f"map={path.name}" if kind.arguments == ON_MAP else path.name])
 
 
 def damaged(kind: Kind, data: bytes) -> Iterator[bytes]:

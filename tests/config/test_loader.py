@@ -273,8 +273,7 @@ def test_lines_are_those_of_an_editor_not_of_yaml_1_1(odd):
     text = f"# a{odd}\na: '{odd}{odd}'\r\nb: {{c: 1,\r  d: 2}}\n"
     assert mistakes_of(text) == {(): 2, ("a",): 2, ("b",): 3, ("b", "c"): 3, ("b", "d"): 4}
     for end, line in (("b: [", 5), ("b: [\n\n", 6), ("b: \x0c", 5), ("b: \x0b\n", 5), ("b: !x", 5), ("a: 1", 5)):
-        found = mistake_of(text + end)
-        assert found.location.line == line, end
+        assert mistake_of(text + end).location.line == line, end
 
 
 def mistake_of(text):
@@ -375,5 +374,4 @@ def test_text_that_looks_like_something_else_is_quoted(text):
 
 @given(st.dictionaries(st.sampled_from("abc"), st.integers() | st.sampled_from(["x", "long text"]) | st.lists(st.integers())))
 def test_ordinary_documents_read_as_pyyaml_reads_them(data):
-    text = yaml.safe_dump(data)
-    assert read(text).data == data
+    assert read(yaml.safe_dump(data)).data == data

@@ -186,8 +186,7 @@ def test_a_door_of_one_metre_passes_what_is_said(tmp_path: Path) -> None:
     rows = ["@" * 43, *["@" + "." * 20 + "@" + "." * 20 + "@"] * 20, "@" * 43]
     rows[10] = "@0" + "." * 40 + "@"
     path = written(tmp_path, rows, world=f"{{width: {43 * 26}, height: {22 * 26}}}")
-    walls = np.array([[tile == "@" for tile in row] for row in rows])
-    way = distances(10 * 43 + 1, walls)
+    way = distances(10 * 43 + 1, np.array([[tile == "@" for tile in row] for row in rows]))
     seconds = np.mean(way) * np.pi / 4 / ((11.4 + 58.3) / 2 / 26) + 30
     assert load_config(path).agents == int(1.3 * seconds * len(way) / 401) < len(way) * 0.35
 

@@ -192,8 +192,7 @@ def prose(page: str) -> Iterator[str]:
 def texts() -> Iterator[tuple[str, str]]:
     """Yield (where, text): texts with a space in them, an f-string with {} for each value."""
     for path in sorted((ROOT / "crowd_demo").rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        nodes = list(ast.walk(tree))
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
         strings = [node for node in nodes if isinstance(node, ast.JoinedStr)]
         apart = {id(part) for string in strings for part in ast.walk(string)} | {
             id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # parts of f-strings, docstrings

@@ -202,8 +202,7 @@ def test_instructions(text: str, kind: str, bits: int) -> None:
 
 def test_lanes_of_birds_are_vector_work() -> None:
     pytest.importorskip("capstone")
-    sim = simulation(**FLOCK)
-    figures = {figure.name: figure for figure in why({"": sim}, "interaction", 2)[""]}
+    figures = {figure.name: figure for figure in why({"": simulation(**FLOCK)}, "interaction", 2)[""]}
     assert list(figures) == ROWS and all(figure.source for figure in figures.values())
     assert "bits wide" in figures["vector work"].value and "interact_lanes" in figures["instructions"].source
     assert len(figures["instructions"].detail.splitlines()) == 5 and "not known" not in figures["lines missed"].value

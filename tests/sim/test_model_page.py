@@ -426,8 +426,7 @@ def test_a_destination_that_moves_is_as_wide_as_a_tile_and_a_reset_gives_back_wh
 @pytest.mark.quick
 def test_a_destination_that_was_drawn_keeps_its_width_when_it_moves() -> None:
     sim = simulation(**{**PAGE, "agents": 0, "behaviour": "crowd", "crowd__destinations": 2, "crowd__destination_spread": 40})
-    free = next(tile for tile in range(9) if sim.terrain.marks.flat[tile] < 0)
-    sim.apply(SetGoal(0, free))
+    sim.apply(SetGoal(0, next(tile for tile in range(9) if sim.terrain.marks.flat[tile] < 0)))
     assert areas_of(sim).reach_sq(sim.terrain.goals).tolist() == [1600, 1600]
 
 

@@ -165,8 +165,7 @@ def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
     assert shown[0] == "crowd.speed_max"
     for _ in range(40):
         window.wheel(-1)
-    fixed = window.place_of("setting", "crowd.exits", 0.8)
-    window.drag(fixed)
+    window.drag(window.place_of("setting", "crowd.exits", 0.8))
     window.frames(2)
     assert any("crowd.exits cannot be changed" in notice for notice in window.status().notices)
     assert window.program.dialogs.top is None

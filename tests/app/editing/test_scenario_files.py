@@ -120,8 +120,7 @@ def test_after_people_left_and_f9_a_saved_scenario_and_a_restart_have_all_that_i
     driven.until(lambda: sim.agents.count < 50)
     driven.keys("f5", "f9")
     driven.until(lambda: any("loaded" in line for line in driven.status().notices))
-    left = driven.program.sim.agents.count
-    assert left < 60
+    assert driven.program.sim.agents.count < 60
     save(driven, "half")
     driven.press("f2")
     assert "half (your own)" in [row.text for row in driven.view().rows]

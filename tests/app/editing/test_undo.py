@@ -135,8 +135,7 @@ def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else
 def test_a_brush_passes_the_tiles_near_its_way(path: list[tuple[float, float]], radius: float) -> None:
     terrain = Terrain(None, 640, 373)
     tile = float(terrain.walls.tile)
-    patch = tiles_passed(terrain, Sweep(tuple(path), radius))
-    found = terrain.mask_of(patch.runs)
+    found = terrain.mask_of(tiles_passed(terrain, Sweep(tuple(path), radius)).runs)
     row, column = np.mgrid[:terrain.rows, :terrain.columns]
     nearest = np.min([distance_sq((column + 0.5) * tile, (row + 0.5) * tile, *way)
                       for way in (list(pairwise(path)) or [(path[0], path[0])])], axis=0)
@@ -248,8 +247,7 @@ def test_the_difference_to_the_timeline_is_explained_once_but_not_where_the_crow
 
 def test_crowds_that_undo_brings_back_fit_into_the_memory_for_the_past(changed: Driven) -> None:
     crowd_ = changed.program.crowd
-    size = crowd_.sim.snapshot().nbytes
-    crowd_._bound = int(2.5 * size)
+    crowd_._bound = int(2.5 * crowd_.sim.snapshot().nbytes)
     for _ in range(4):
         changed.press("r")
     changed.frames(2)
@@ -285,8 +283,7 @@ def test_a_manual_event_is_undone_with_its_walls_and_the_people_whom_it_sent(tmp
     driven.frames(2)
 
     def doors() -> set[int]:
-        sim = driven.program.sim
-        return set(sim.agents.row("goal").tolist())
+        return set(driven.program.sim.agents.row("goal").tolist())
 
     free = driven.program.sim.terrain.kinds.copy()
     assert doors() == {0, 1, 2}

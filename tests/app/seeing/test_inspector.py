@@ -74,8 +74,7 @@ def test_an_agent_is_followed_through_sorts_and_restarts(driven: Driven) -> None
     for curve in ["row"] * 3 + ["hilbert"] * 5:
         driven.program.sim.optimizations.curve = curve
         driven.frames()
-        found = rows(driven)
-        slot = int(found["slot"].split()[0].replace(",", ""))
+        slot = int(rows(driven)["slot"].split()[0].replace(",", ""))
         assert driven.program.sim.agents.columns.id[slot] == identity
         slots.add(slot)
     assert len(slots) > 1, "sorts have moved it"

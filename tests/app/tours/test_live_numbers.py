@@ -243,8 +243,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def values(template: str, text: str) -> dict[str, str]:
     """What stands in a text for each placeholder of its template."""
     names = PLACEHOLDER.findall(template)
-    pattern = "(.+?)".join(map(re.escape, PLACEHOLDER.split(template)[::2]))
-    found = re.fullmatch(pattern, text)
+    found = re.fullmatch("(.+?)".join(map(re.escape, PLACEHOLDER.split(template)[::2])), text)
     assert found, (template, text)
     return dict(zip(names, found.groups(), strict=True))
 

@@ -119,8 +119,7 @@ def test_interrupted_when_made_again_it_says_what_the_command_does(tmp_path, sta
     while process.poll() is None and len(read_rows(out / "rows")[0]) < 10:  # the first of two has been counted
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    said = process.communicate()[1].splitlines()[-1]
-    number, end = said.removeprefix("ensemble: ").split(" ", 1)
+    number, end = process.communicate()[1].splitlines()[-1].removeprefix("ensemble: ").split(" ", 1)
     assert process.returncode == 130 and 1 <= int(number) < 8
     assert end == "of 8 runs were made again; the same command begins with the first"
 

@@ -482,8 +482,7 @@ def test_a_damaged_row_is_skipped_and_named_and_no_other_is_lost(tmp_path: Path)
 
 @pytest.mark.quick
 def test_a_line_that_was_cut_off_costs_that_row_alone(tmp_path: Path) -> None:
-    whole = b"".join(line_of(row) for row in rows(3))
-    (tmp_path / "a.rows").write_bytes(whole[:-7])
+    (tmp_path / "a.rows").write_bytes(b"".join(line_of(row) for row in rows(3))[:-7])
     found, skipped = read_rows(tmp_path)
     assert found == rows(2) and skipped == [f"{tmp_path / 'a.rows'}:3"]
 

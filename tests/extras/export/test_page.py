@@ -54,8 +54,7 @@ def test_positions_are_those_of_the_columns_within_a_step(tmp_path: Path, run: s
 
 
 def test_somebody_else_under_an_id_begins_a_track(tmp_path: Path) -> None:
-    of = source("station", 12, **LEAVING)
-    _, blocks = page_of(of, tmp_path / "run.html")
+    _, blocks = page_of(source("station", 12, **LEAVING), tmp_path / "run.html")
     numbers, people = PersonNumbers(), set[int]()
     for frame in frames(source("station", 12, **LEAVING), 6):
         people.update(numbers.of(frame).tolist())
@@ -119,8 +118,7 @@ def test_a_step_is_a_centimetre_or_a_part_of_a_large_world() -> None:
 
 @pytest.mark.quick
 def test_a_large_run_has_fewer_frames_and_then_a_sample(tmp_path: Path) -> None:
-    wanted = asked(source("100k", 60), tmp_path / "run.html")
-    plan = planned(wanted, may_change_fps=True)
+    plan = planned(asked(source("100k", 60), tmp_path / "run.html"), may_change_fps=True)
     assert plan.asked.every == 12 and plan.share == pytest.approx(MAX_ROWS / (100_000 * 301))
     assert [note.partition(":")[0] for note in plan.notes] == ["frames", "a sample"]
     fixed = planned(asked(source("100k", 60), tmp_path / "run.html", fps=10), may_change_fps=False)

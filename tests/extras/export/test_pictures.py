@@ -136,8 +136,7 @@ def test_it_follows_an_agent(tmp_path: Path) -> None:
     pictures, _ = read(path)
     states = [pickled for step, pickled in zip(range(31), _places(17), strict=False) if step % 6 == 0]
     for number, (x, y) in enumerate(states):
-        theirs = list(drawn((x, y, 1.5)))[number]
-        assert (pictures[number] == theirs).all()
+        assert (pictures[number] == list(drawn((x, y, 1.5)))[number]).all()
 
 
 def _places(identity: int) -> Iterator[tuple[float, float]]:

@@ -241,8 +241,7 @@ def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) ->
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error_of_the_sweep(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
-    liar = replace(BY_PATH["stagger.avoidance"], kind=EXACT)
-    monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
+    monkeypatch.setitem(BY_PATH, "stagger.avoidance", replace(BY_PATH["stagger.avoidance"], kind=EXACT))
     monkeypatch.setattr("crowd_demo.extras.lab.sweep.kind_of", lambda technique, value, get: technique.kind)
     assert main([*SWEEP, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")

@@ -66,8 +66,7 @@ def test_jammed_and_too_full_are_shares_of_those_who_walk() -> None:
     """On a square of 32 units in the middle of an open hall, so on 13.6 square metres; one of them waits."""
     sim = simulation("1k", agents=40, map="null", world__width=320, world__height=320)
     c: Any = sim.agents.columns
-    rng = np.random.default_rng(3)
-    c.x[:40], c.y[:40] = 160 + rng.uniform(0, 32, (2, 40))
+    c.x[:40], c.y[:40] = 160 + np.random.default_rng(3).uniform(0, 32, (2, 40))
     c.state[:], c.speed[:] = 0, 1.34 * UNITS_A_METRE
     c.state[5] = WAITING
     before = crowd_of(sim)

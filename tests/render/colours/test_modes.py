@@ -53,8 +53,7 @@ def test_every_agent_has_a_colour_whoever_computes_it_and_the_legend_explains_th
     assert one.max() < len(colours) <= 256
     assert legend.title and all(legend.texts) and (len(legend.texts) == 2 if legend.is_ramp else True)
     if not legend.is_ramp and name != "heading":
-        shown = {colours[number] for number in one.tolist()}
-        assert shown <= set(legend.colours)
+        assert {colours[number] for number in one.tolist()} <= set(legend.colours)
 
 
 def kind_of(sim):
@@ -117,8 +116,7 @@ def test_headings_go_round_the_wheel():
 def test_speeds_rise_along_the_ramp(sim):
     speed = np.hypot(sim.agents.columns.vx, sim.agents.columns.vy)[:sim.agents.count]
     found = numbers(sim, "speed")[1]
-    expected = np.minimum(speed / modes.fastest(sim) * 256, 255)
-    assert np.abs(found - expected).max() <= 1
+    assert np.abs(found - np.minimum(speed / modes.fastest(sim) * 256, 255)).max() <= 1
     assert found.max() > found.min() or sim.config.behaviour == "playback"  # who has no file stands
 
 
@@ -179,8 +177,7 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
 @pytest.mark.parametrize("colours", [ON_DARK.rising, ON_DARK.rainbow, ON_DARK.levels])
 def test_every_colour_of_a_scale_is_seen_on_sky_and_at_night(colours):
     for ground in ((46, 58, 106), (38, 39, 49)):
-        apart = np.abs(np.array(ramp(tuple(colours))) - np.array(ground)).max(axis=1)
-        assert apart.min() > 90
+        assert np.abs(np.array(ramp(tuple(colours))) - np.array(ground)).max(axis=1).min() > 90
 
 
 @pytest.mark.quick

@@ -197,8 +197,7 @@ def test_panels_and_timeline_lie_within_what_is_docked_and_fill_it(size: tuple[i
     covered = (pixels(surface) != before).any(axis=2)
     left, top, right, bottom = docked(size, looks, True)
     assert left > 100 < right and top == 0 < bottom
-    free = slice(left, size[0] - right), slice(top, size[1] - bottom)
-    assert not covered[free].any()
+    assert not covered[left:size[0] - right, top:size[1] - bottom].any()
     assert covered[left - 1].any() and covered[size[0] - right].any() and covered[:, size[1] - bottom].any()
 
 

@@ -108,8 +108,7 @@ def test_counters_show_up_where_there_is_something_to_count() -> None:
     assert memory_facts(sim.profile.counters, score) == {
         "top worker": "1.25x mean", "near reads": "88%", "L1 misses": "3.1%"}
     assert memory_facts(sim.profile.counters, Readings()) == {"top worker": "1.25x mean", "near reads": "-", "L1 misses": "-"}
-    found = texts(sim, Status(readings=score))
-    assert {"0.33 cells", "1.25x mean", "88%"} <= set(found)
+    assert {"0.33 cells", "1.25x mean", "88%"} <= set(texts(sim, Status(readings=score)))
 
 
 def test_the_share_of_candidates_that_are_neighbours_is_told() -> None:

@@ -280,8 +280,7 @@ def walls() -> Any:
 @pytest.mark.quick
 @pytest.mark.parametrize("zoom", [4.0, 0.6, 0.3, 0.05])
 def test_squares_are_parts_of_tiles_or_made_of_whole_ones(zoom: float) -> None:
-    share = side_of(zoom, TILE) / TILE
-    assert np.log2(share) % 1 == 0 and side_of(zoom, TILE) * zoom >= LEAST_PX
+    assert np.log2(side_of(zoom, TILE) / TILE) % 1 == 0 and side_of(zoom, TILE) * zoom >= LEAST_PX
 
 
 @pytest.mark.quick

@@ -72,8 +72,7 @@ def slow_marks(frame: np.ndarray, areas: FilledAreas, strokes: Strokes, view: Re
 
     def pixels(places: np.ndarray) -> list[list[float]]:
         """x, y, x, y of each mark."""
-        corner = np.array([view.left, view.top] * 2)
-        return ((places.T - corner) * zoom).tolist()
+        return ((places.T - np.array([view.left, view.top] * 2)) * zoom).tolist()
 
     for edges, above in zip(pixels(areas.edges), areas.ink.tolist(), strict=True):
         if not any(map(math.isnan, edges)):

@@ -87,8 +87,7 @@ def test_samples_are_spread_evenly_and_are_everybody_in_a_small_crowd() -> None:
     assert spread(5, 9).tolist() == [0, 1, 2, 3, 4] and spread(0, 9).tolist() == []
     assert spread(100, 4).tolist() == [0, 25, 50, 75]
     for period in range(2, 17):  # of turns by id
-        shares = np.bincount(spread(1 << 20, SAMPLE) % period) / SAMPLE
-        assert abs(shares * period - 1).max() < 0.1
+        assert abs(np.bincount(spread(1 << 20, SAMPLE) % period) / SAMPLE * period - 1).max() < 0.1
 
 
 # --- the locality score: the right counts, and it tells good order in memory from bad --------------------------------
@@ -139,8 +138,7 @@ def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
 
 
 def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
-    sim = simulation(agents=2000, spawn__pattern="point", map="null")
-    assert locality(sim).reads == MAX
+    assert locality(simulation(agents=2000, spawn__pattern="point", map="null")).reads == MAX
 
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])

@@ -93,8 +93,7 @@ def test_candidates_hold_every_neighbour(behaviour: str, neighbours: str, n: int
         met = np.zeros(n, bool)
         for a, b in zip(first, last, strict=True):
             met[runs.order[a:b]] = True
-        members = runs.order[runs.start[group]:runs.start[group + 1]]
-        assert met[near[members].any(axis=0)].all()
+        assert met[near[runs.order[runs.start[group]:runs.start[group + 1]]].any(axis=0)].all()
 
 
 @pytest.mark.parametrize("neighbours", ["kd_tree", "aabb_tree"])

@@ -289,8 +289,7 @@ def test_ways_are_the_shortest_and_their_first_steps_the_lowest(blocked: np.ndar
     for goal, place in enumerate(data.draw(st.lists(places, min_size=1, max_size=3))):
         marks[place[0]:place[0] + data.draw(st.integers(1, 3)), place[1]] = goal  # also on walls, or over one another
     terrain = Terrain(MapData(np.where(blocked, WALL, FLOOR).astype(np.uint8), marks, ""), 100, 100)
-    fields = all_fields(terrain, workers=data.draw(st.integers(1, 4)))
-    assert_ways_are_shortest(terrain, fields)
+    assert_ways_are_shortest(terrain, all_fields(terrain, workers=data.draw(st.integers(1, 4))))
     tiles = data.draw(hnp.arrays(np.uint8, (2, *blocked.shape), elements=st.integers(PLAIN, DEAREST)))
     chosen = data.draw(hnp.arrays(np.uint8, len(terrain.destinations), elements=st.integers(0, 1)))
     prices = Prices(tiles, chosen)

@@ -156,8 +156,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     for finding in run.found[0].findings:
         assert found.found["toy", finding.found.case]._asdict() == json.loads(json.dumps(finding.found._asdict()))
     assert kept_of(found, QUICK) == found.found and kept_of(found, TINY) is None
-    other = results.Results({**found.head, "program": "other"}, found.found)
-    assert kept_of(other, QUICK) is None
+    assert kept_of(results.Results({**found.head, "program": "other"}, found.found), QUICK) is None
 
 
 @pytest.mark.quick

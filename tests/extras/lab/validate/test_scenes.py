@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from versus import no_compiling
 
-from crowd_demo.config.maps import parse_octile
+from crowd_demo.config.maps import MARKS, parse_octile
 from crowd_demo.extras.lab.validate import EXPERIMENTS
 from crowd_demo.extras.lab.validate.rooms import FLOWS, TILES, most
 from crowd_demo.extras.lab.validate.validation import ANTICIPATE, MODELS, PUSH, Validation
 from crowd_demo.extras.lab.validate.validation_experiment import (
     FROM_WALLS,
-    MARKS,
     OWN,
     Exit,
     Reading,
@@ -215,8 +214,7 @@ def test_the_share_by_the_longer_way_is_of_those_who_get_through() -> None:
     split = many._replace(walked=many.walked._replace(y=np.where(ids < 60, 1.5, np.where(ids < 80, 9.0, 5.0))))
     found = read("rimea-14", {10: up, 100: split})
     assert [reading.value for reading in found.values()] == [0, 0.25] and all(each.passes for each in found.values())
-    alone = read("rimea-14", {10: up, 100: up})
-    assert [reading.passes for reading in alone.values()] == [True, False]
+    assert [reading.passes for reading in read("rimea-14", {10: up, 100: up}).values()] == [True, False]
 
 
 # --- juPedSim walks the same scenes ----------------------------------------------------------------------------------
@@ -246,7 +244,6 @@ def test_a_walk_ends_when_nobody_has_left_for_a_minute() -> None:
     """Two people of the collision-free speed model stand face to face for ever."""
     (scene,) = EXPERIMENTS["head-on"].scenes(True).values()
     walker = jupedsim_walkers()[0]
-    walk = result_of(walker.walk(scene._replace(seconds=300)))
-    assert walk.end_s == STUCK_S
+    assert result_of(walker.walk(scene._replace(seconds=300))).end_s == STUCK_S
     (alone,) = EXPERIMENTS["rimea-1"].scenes(True).values()
     assert 30 < result_of(walker.walk(alone)).end_s < 35
