@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ["CROWD_DEMO_PREFERENCES"] = ""  # whoever runs the tests has their own
@@ -48,3 +49,9 @@ def memory() -> Iterator[None]:
 def crowd(request: pytest.FixtureRequest) -> Settings:
     """The settings of a small crowd of each behaviour."""
     return CROWDS[request.param]
+
+
+@pytest.fixture
+def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)

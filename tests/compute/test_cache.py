@@ -249,8 +249,8 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.quick
+@pytest.mark.usefixtures("in_tmp_path")
 def test_a_relative_folder_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CROWD_DEMO_CACHE", "kernels")
     assert user_cache() == tmp_path / "kernels"
 
@@ -319,17 +319,13 @@ def another_source(patch: Patch) -> None:
     patch.setattr(cache, "kernel_sources", lambda: {path: source + b"#"})
 
 
-def a_plugin(patch: Patch) -> None:
-    patch.setattr(plugins, "sources", lambda: (Path(__file__),))
-
-
 OTHERWISE: dict[str, Callable[[Patch], None]] = {
     "another version of Numba": lambda patch: patch.setattr(numba, "__version__", "0.0"),
     "another version of llvmlite": lambda patch: patch.setattr("llvmlite.__version__", "0.0"),
     "another version of NumPy": lambda patch: patch.setattr("numpy.__version__", "0.0"),
     "another version of Python": lambda patch: patch.setattr("sysconfig.get_config_var", lambda name: ".cpython-399.so"),
     "another source": another_source,
-    "a plugin": a_plugin,
+    "a plugin": lambda patch: patch.setattr(plugins, "sources", lambda: (Path(__file__),)),
     "a setting of Numba": lambda patch: patch.setattr(numba.config, "OPT", 1),
     "another processor for Numba": lambda patch: patch.setattr(numba.config, "CPU_NAME", "haswell"),
     "other features for Numba": lambda patch: patch.setattr(numba.config, "CPU_FEATURES", ""),

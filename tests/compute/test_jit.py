@@ -454,17 +454,6 @@ def test_private_names_are_used_with_the_versions_that_may_be_installed() -> Non
 
 # --- what they give --------------------------------------------------------------------------------------------------
 
-@device
-def scaled(number: int, by: int) -> int:
-    return number * by
-
-
-@kernel
-def scale_all(worker: int, workers: int, numbers: Longs, by: int) -> None:
-    for k in range(worker, len(numbers), workers):
-        numbers[k] = scaled(numbers[k], 2) + scaled(numbers[k], 3) + scaled(numbers[k], by)
-
-
 NO_REFERENCES = """
 import numpy as np
 from crowd_demo.compute.jit import launch, device, kernel

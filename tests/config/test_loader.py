@@ -33,10 +33,6 @@ def test_what_the_file_says_is_what_one_gets(write):
     assert config.crowd.body == Config.model_validate({}).crowd.body
 
 
-def test_an_empty_file_is_all_defaults(write):
-    assert load_config(write("# nothing\n")) == Config.model_validate({})
-
-
 @pytest.mark.parametrize(("text", "line"), [
     ("agnts: 5", "bad.yaml:1: agnts: unknown key (did you mean agents?)"),
     ("optimizations:\n  neighbors: none", "bad.yaml:2: optimizations.neighbors: unknown key (did you mean neighbours?)"),

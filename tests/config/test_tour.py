@@ -134,8 +134,8 @@ def test_a_tour_is_found_by_its_path_in_the_users_folder_or_among_those_that_are
 
 
 @pytest.mark.parametrize("name", list(list_tours()))
-def test_a_shipped_tour_uses_what_it_measures(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_shipped_tour_uses_what_it_measures(name):
     tour = load_tour(name)
     texts = " ".join(f"{page.text} {page.question}" for page in tour.pages)
     numbers = {placeholder.rpartition(".") for placeholder in PLACEHOLDER.findall(texts)}

@@ -20,8 +20,7 @@ from crowd_demo.sim.simulation import Simulation
 
 def test_a_switch_has_a_card_with_times_and_a_proof_that_grows(watched: Watched) -> None:
     assert not watched.has_card
-    watched.press("2")
-    watched.settle()
+    watched.settled("2")
     watched.frames(30)
     early = watched.card
     watched.frames(120)
@@ -190,15 +189,12 @@ def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_l
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
-    watched.press("space")
-    watched.frames(30)
+    watched.press("space", frames=31)
     watched.switch("simd", False, 30)
     assert watched.card.left == 1 and watched.card.state == "waits until the crowd moves again"
-    watched.press("space")
-    watched.frames(40)
+    watched.press("space", frames=41)
     assert watched.card.left < 1 and watched.card.proof.kind == "same"
-    watched.press("space")
-    watched.frames(30)
+    watched.press("space", frames=31)
     watched.switch("blitter", "pygame", 40)
     assert watched.card.left < 1 and watched.card.spans[0].name == "frame"
     assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms

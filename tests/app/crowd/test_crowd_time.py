@@ -201,8 +201,7 @@ def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(dri
     tick = program.sim.tick
     driven.press("-")
     assert program.crowd.timeline.newest == tick < newest
-    driven.press("space")
-    driven.frames(50)
+    driven.press("space", frames=51)
     driven.press("backspace")  # the recording ends one step before the newest
     assert leads_here(driven, tmp_path / "a.replay")
 
@@ -229,15 +228,13 @@ def test_the_timeline_can_be_hidden_and_then_it_is_said_that_this_is_the_past(dr
 def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven, tmp_path: Path) -> None:
     program = driven.program
     driven.frames(40)
-    driven.press("-")
-    driven.frames(40)
+    driven.press("-", frames=41)
     driven.press("backspace")
     program.crowd.sought = 20
     driven.frames()
     program.files.start_recording(tmp_path / "a.replay")
     assert not program.crowd.in_past and "dropped" in driven.status().notices[-1]
-    driven.press("space")
-    driven.frames(130)
+    driven.press("space", frames=131)
     assert leads_here(driven, tmp_path / "a.replay")
 
 
@@ -251,8 +248,7 @@ def verdict(driven: Driven) -> str:
 
 def test_when_replayed_steps_reach_the_present_the_hashes_are_compared(driven: Driven) -> None:
     driven.frames(40)
-    driven.press("-")
-    driven.frames(30)
+    driven.press("-", frames=31)
     newest, left, crowd = driven.program.sim.tick, driven.program.sim.state_hash(), driven.program.crowd
     driven.program.controls.seek(20)
     driven.frames()

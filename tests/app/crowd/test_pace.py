@@ -205,8 +205,7 @@ def test_readings_come_and_go_with_the_techniques_that_they_are_about_and_with_t
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
     for paused in (False, True):  # from off to first to nearest
-        driven.press("k")
-        driven.settle()
+        driven.settled("k")
         readings = driven.status().readings
         assert readings.neighbour_limit is None
         driven.frames(8)

@@ -295,10 +295,8 @@ def test_garbage_is_collected_between_frames_before_python_does() -> None:
 def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driven.press("f4")  # there is no frame yet
     assert driven.status().notices == ["cannot save the last second: there was no frame yet"]
-    driven.press("8")
-    driven.settle()
-    driven.press("r")
-    driven.frames(4)
+    driven.settled("8")
+    driven.press("r", frames=5)
     driven.keys("=", "f4")
     comments, found = rows((tmp_path / "crowd-0001.csv").read_text("utf-8"))
     assert f"saved {tmp_path}/crowd-0001.csv: " in driven.status().notices[-1]

@@ -382,8 +382,8 @@ def test_a_process_that_ends_says_how() -> None:
         process.close()
 
 
-def test_the_code_of_the_page_runs_and_an_iterator_gives_rows(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_the_code_of_the_page_runs_and_an_iterator_gives_rows(tmp_path: Path, capsys) -> None:
     (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     names: dict[str, object] = {}
     exec(compile(block, "docs/ensemble.md", "exec"), names)

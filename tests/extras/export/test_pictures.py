@@ -94,8 +94,7 @@ def test_each_picture_is_what_the_renderer_draws(tmp_path: Path, expected: list[
 def test_a_recording_gives_the_same_bytes_twice(tmp_path: Path, suffix: str) -> None:
     """With a restart in it, techniques that are switched, and walls that are built."""
     recording = tmp_path / "run.replay"
-    run = Run(recording, 5)
-    run.steps(10)
+    run = Run(recording, 5).steps(10)
     run.restart()
     run.steps(10)
     run.end()
@@ -355,9 +354,8 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (["bad.crowd", "run.csv", "--seconds", "1"], ["bad.crowd: is not a save file of crowd-demo"]),
     (["none.crowd", "run.csv", "--seconds", "1"], ["none.crowd: cannot be read (No such file or directory)"]),
 ])
-def test_a_mistake_is_one_line_and_exit_code_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                               capsys: pytest.CaptureFixture[str], args: list[str], lines: list[str]) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_mistake_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str], args: list[str], lines: list[str]) -> None:
     for name in ("bad.replay", "bad.crowd"):
         Path(name).write_text("nothing\n", "utf-8")
     Path("taken").mkdir()

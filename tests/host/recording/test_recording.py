@@ -50,8 +50,7 @@ from crowd_demo.version import __version__
 
 def eventful(path: Path, seed: int) -> Run:
     """A run with everything that can happen."""
-    run = Run(path, seed, **(BIRTHS_AND_DEATHS if seed % 2 else {}))
-    run.steps(70)
+    run = Run(path, seed, **(BIRTHS_AND_DEATHS if seed % 2 else {})).steps(70)
     run.kept = run.sim.snapshot()
     run.steps(60)
     run.rewind()
@@ -100,8 +99,7 @@ def test_nothing_that_takes_long_is_done_between_two_steps(tmp_path: Path, monke
         may.wait(60)
         return encoded(snapshot, program)
 
-    run = Run(tmp_path / "a.replay", 10)
-    run.steps(5)
+    run = Run(tmp_path / "a.replay", 10).steps(5)
     monkeypatch.setattr("crowd_demo.host.recording.format.encoded", encoding)
     monkeypatch.setattr(Simulation, "state_hash", lambda sim: pytest.fail("a hash between two steps"))
     run.recording = Recording(tmp_path / "b.replay", run.sim)
@@ -128,9 +126,7 @@ def test_the_line_of_a_snapshot_is_made_in_pieces() -> None:
 
 def test_a_run_that_parts_is_told_at_its_first_hash(tmp_path: Path) -> None:
     path = tmp_path / "a.replay"
-    run = Run(path, 6)
-    run.steps(50)
-    run.end()
+    Run(path, 6).steps(50).end()
     lines = path.read_bytes().splitlines(keepends=True)
     wrong = [sealed_line(line[:-18].replace(b'"tick":40,', b'"tick":39,')) if b'"tick":40,' in line and b"hash" in line
              else line for line in lines]
@@ -144,9 +140,7 @@ def test_a_run_that_parts_is_told_at_its_first_hash(tmp_path: Path) -> None:
 
 def test_a_recording_that_was_cut_off_goes_on_for_as_long_as_the_run_may_have(tmp_path: Path) -> None:
     path = tmp_path / "a.replay"
-    run = Run(path, 7)
-    run.steps(47)
-    run.end()
+    Run(path, 7).steps(47).end()
     whole = path.read_bytes()
     path.write_bytes(whole[:whole.rindex(b'{"end"') + 9])
     script = read_recording(path)
@@ -158,16 +152,13 @@ def test_a_recording_that_was_cut_off_goes_on_for_as_long_as_the_run_may_have(tm
 
 def test_after_a_crash_the_replay_makes_the_step_that_crashed(tmp_path: Path) -> None:
     path = tmp_path / "a.replay"
-    run = Run(path, 8)
-    run.steps(31)
-    run.end(crash="ZeroDivisionError: in a step")
+    Run(path, 8).steps(31).end(crash="ZeroDivisionError: in a step")
     player, sim = replayed(read_recording(path))
     assert sim.tick == 32 and "ZeroDivisionError: in a step" in player.verdict(sim.tick)
 
 
 def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path) -> None:
-    run = Run(tmp_path / "a.replay", 13)
-    run.steps(5)
+    run = Run(tmp_path / "a.replay", 13).steps(5)
     assert run.recording._file is not None
     os.close(run.recording._file)
     run.act(Populate(50))
@@ -184,8 +175,7 @@ DAMAGED = 10 * FILES
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("recording") / "a.replay"
-    run = Run(path, 9)
-    run.steps(45)
+    run = Run(path, 9).steps(45)
     run.restart()
     run.steps(10)
     run.end()
@@ -373,17 +363,12 @@ def written(driven: Driven) -> Script:
 
 def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
     driven.frames(5)
-    driven.press("f8")
-    driven.press("-")
-    driven.frames(12)
+    driven.keys("f8", "-", frames=13)
     driven.press("f5")
-    driven.press("4")
-    driven.settle()
+    driven.settled("4")
     driven.frames(20)
-    driven.press("r")
-    driven.frames(15)
-    driven.press("f9")
-    driven.frames(10)
+    driven.press("r", frames=16)
+    driven.press("f9", frames=11)
     last = driven.program.sim.state_hash()
     driven.press("f8")
     assert driven.program.crowd.recording is None
@@ -397,12 +382,9 @@ def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
 
 def test_saving_and_loading_bring_the_crowd_back(driven: Driven) -> None:
     driven.frames(5)
-    driven.press("space")
-    driven.press("f5")
+    driven.keys("space", "f5")
     saved, tick = driven.program.sim.state_hash(), driven.program.sim.tick
-    driven.press("=")
-    driven.press(".")
-    driven.press("f9")
+    driven.keys("=", ".", "f9")
     assert [path.name for path in Path().iterdir()] == ["crowd-0001.crowd"]
     assert (driven.program.sim.tick, driven.program.sim.state_hash()) == (tick, saved)
     crowd = driven.program.crowd
@@ -430,9 +412,7 @@ def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
 
 
 def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
-    driven.press("f8")
-    driven.press("-")
-    driven.frames(30)
+    driven.keys("f8", "-", frames=31)
     driven.press("f8")
     program, script = driven.program, written(driven)
     player = program.crowd.player = Player(script)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import BIRTHS_AND_DEATHS, CRATES, FLOCK, ROPE, open_world, simulation
+from crowds import BIRTHS_AND_DEATHS, CRATES, FLOCK, ROPE, loaded, open_world, simulation
 from damages import damages
 from driven import without_progress
 from fuzzes import FILES
@@ -45,14 +45,6 @@ def encode(snapshot: Snapshot, program: str) -> bytes:
 @pytest.fixture(scope="module")
 def people() -> Simulation:
     return lively(map="doorway")
-
-
-def loaded(snapshot: Snapshot) -> Simulation:
-    """As the program does it."""
-    sim = Simulation(snapshot.config)
-    check(snapshot, sim)
-    sim.restore(snapshot)
-    return sim
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -15,7 +15,7 @@ from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import modes, squares
-from crowd_demo.render.colours.base import ON_DARK, ON_LIGHT, ColourScales, ramp, scales_of
+from crowd_demo.render.colours.base import ON_DARK, ON_LIGHT, ramp, scales_of
 from crowd_demo.render.figures.sprites import load_manifest, load_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING
@@ -244,16 +244,13 @@ def ground_colour(kind):
     return pixels[:, row * side:(row + 1) * side].mean(axis=(0, 1))
 
 
-def shades(scales: ColourScales):
-    return {"rising": ramp(scales.rising, 64), "rainbow": ramp(scales.rainbow, 64), "levels": scales.levels,
-            "wheel": ramp((*scales.wheel, scales.wheel[0]), 64), "categories": scales.categories}
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize("kind", LEAST)
 def test_no_shade_of_a_scale_for_light_grounds_is_like_the_ground(kind):
     ground = ground_colour(kind)
-    for name, colours in shades(ON_LIGHT).items():
+    shades = {"rising": ramp(ON_LIGHT.rising, 64), "rainbow": ramp(ON_LIGHT.rainbow, 64), "levels": ON_LIGHT.levels,
+              "wheel": ramp((*ON_LIGHT.wheel, ON_LIGHT.wheel[0]), 64), "categories": ON_LIGHT.categories}
+    for name, colours in shades.items():
         nearest = min(colours, key=lambda colour: distance(colour, ground))
         assert distance(nearest, ground) > LEAST[kind], (name, nearest)
 

@@ -172,7 +172,6 @@ def test_it_says_where_one_is_and_how_far_back_one_can_go() -> None:
 
 @pytest.mark.quick
 def test_what_cannot_be_returned_to_is_darker_and_slow_frames_are_higher() -> None:
-    pygame.font.init()
     times = np.full(SPAN, 2, np.float32)
     times[3000:3100] = 18
     sheet = rendered((360, 30), past()._replace(frame_ms=times), Pen())

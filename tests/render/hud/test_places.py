@@ -1,7 +1,6 @@
 """What lies over the picture keeps out of each other's way, and covers what the HUD says that it covers."""
 
 import math
-from collections.abc import Iterator
 from itertools import combinations, product
 from typing import Any
 
@@ -219,6 +218,12 @@ def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygam
     return pen, draw_card(card, window[0] / scale - 8, pen, scale).surface
 
 
+def assert_no_overlap(pen: Spy, surface: pygame.Surface) -> None:
+    boxes = [each.box for each in pen.written]
+    assert all(surface.get_rect().contains(box) for box in boxes)
+    assert not any(box.colliderect(other) for number, box in enumerate(boxes) for other in boxes[:number])
+
+
 @pytest.mark.parametrize(("span", "outcome", "interval"), [
     (FASTER, "3.1x faster", "95%: 2.9 - 3.3"), (SLOWER, "2.0x slower", "95%: 1.25 - 2.5"),
     (ALIKE, "no difference", "95%: 0.90 - 1.10"),
@@ -244,9 +249,7 @@ def test_all_of_it_is_on_the_card_and_nothing_overlaps(window: tuple[int, int]) 
                  SAME_CROWD.text, "step", "2.0x slower", "no difference", "candidates", "20,000", "31.4",
                  "sorts in 1,000 steps", "300 steps before, 412 after"):
         assert text in pen.texts, text
-    boxes = [each.box for each in pen.written]
-    assert all(surface.get_rect().contains(box) for box in boxes)
-    assert not any(box.colliderect(other) for number, box in enumerate(boxes) for other in boxes[:number])
+    assert_no_overlap(pen, surface)
 
 
 @pytest.mark.parametrize("window", CARD_WINDOWS)
@@ -260,9 +263,7 @@ def test_however_many_techniques_were_switched_all_are_named_and_no_text_is_cut(
                                            spans=(about, stage, *SHOWN_CARD.spans)), window)
         assert change in " ".join(pen.texts) and "step: 1.55 ms -> 1433 ms" in pen.texts
         assert not any("…" in text and text not in SAME_CROWD.text for text in pen.texts)
-        boxes = [each.box for each in pen.written]
-        assert all(surface.get_rect().contains(box) for box in boxes)
-        assert not any(box.colliderect(other) for number, box in enumerate(boxes) for other in boxes[:number])
+        assert_no_overlap(pen, surface)
 
 
 def test_a_card_that_would_be_too_tall_leaves_out_counters_the_last_ones_first() -> None:
@@ -286,10 +287,8 @@ def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
 # --- The panel of a tour: nothing is cut, and its keys are targets ---------------------------------------------------
 
 @pytest.fixture
-def pen() -> Iterator[Pen]:
-    pygame.font.init()
-    yield Pen()
-    pygame.font.quit()
+def pen() -> Pen:
+    return Pen()
 
 
 def view(text: str = "A sentence.", question: str = "", is_answer: bool = False, step: int = 1) -> TourView:
@@ -303,7 +302,6 @@ def bet_view(is_open: bool, share: float = 0.3) -> BetView:
 
 @pytest.mark.parametrize("is_open", [True, False])
 @pytest.mark.parametrize("room", [400, 1280])
-@pytest.mark.usefixtures("pen")
 def test_a_bet_shows_its_scale_and_all_its_texts_within_the_panel(is_open: bool, room: int) -> None:
     pen = Spy()
     for share in (0.0, 0.5, 1.0):

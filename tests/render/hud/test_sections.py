@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
-from crowds import open_world, simulation
+from crowds import events, open_world, simulation
 from eyes import EYES, distance, lab
 from hud_spy import (
     KEYS,
@@ -251,15 +251,13 @@ EVENTS: tuple[dict[str, Any], ...] = (
     {"tick": 200, "do": {"agents": 4}}, {"when": "left < 10%", "end": True, "say": "that was all"})
 
 
-def scenario(*events: dict[str, Any], **more: Any) -> Simulation:
-    config = simulation(**{"agents": 120, **open_world(500, 400), "measure__lines__down": "[250, 0, 250, 400]",
-                           "measure__areas__middle": "[100, 80, 360, 300]", **more}).config
-    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
+def scenario(*happens: dict[str, Any], **more: Any) -> Simulation:
+    return events(*happens, **{"agents": 120, **open_world(500, 400), "measure__lines__down": "[250, 0, 250, 400]",
+                               "measure__areas__middle": "[100, 80, 360, 300]", **more})
 
 
 def written_section(sim: Simulation) -> tuple[list[str], Canvas]:
     """The texts, and the canvas."""
-    pygame.font.init()
     spy, (found,) = Spy(), scenario_sections(sim, KEYS)
     canvas = Canvas((LEFT_WIDTH, found.height), spy, 1.0)
     draw_scenario(canvas, 0, sim, KEYS)

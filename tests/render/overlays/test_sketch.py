@@ -157,7 +157,6 @@ def test_colours_that_overlays_set_against_each_other_differ_for_everybody() -> 
 
 @pytest.mark.quick
 def test_labels_are_written_where_they_are_moved_to() -> None:
-    pygame.font.init()
     asked: list[pygame.Rect] = []
 
     def to_the_corner(rect: pygame.Rect) -> pygame.Rect:
@@ -226,7 +225,6 @@ def test_from_afar_only_counts_are_left_and_then_nothing() -> None:
 
 @pytest.mark.quick
 def test_a_label_stands_beside_its_opening_and_nowhere_if_a_panel_covers_both_of_its_sides() -> None:
-    pygame.font.init()
     sketch = labels(1.0, wall(8, 9))
     sketch._labels = sketch._labels[:1]
 
