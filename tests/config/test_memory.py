@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damages import mistakes_in
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.config import capacity, memory
-from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.loader import load_config
 from crowd_demo.config.memory import MB, available_bytes, needed_bytes, read_bounded
 from crowd_demo.config.tour import load_tour
 
@@ -77,9 +78,7 @@ def small(tmp_path, monkeypatch):
 
 
 def line_of(*args):
-    with pytest.raises(ConfigError) as caught:
-        load_config(*args)
-    (line,) = caught.value.lines
+    (line,) = mistakes_in(load_config, *args)
     return line
 
 
@@ -118,9 +117,7 @@ def test_memory_for_those_who_will_be_born_counts(small):
 def test_a_tour_that_asks_for_too_many_agents_names_the_step(small):
     (small / "tour.yaml").write_text(
         "config: 1k\nsteps:\n  - say: One.\n  - say: Many.\n    do:\n      agents: 2000000\n", "utf-8")
-    with pytest.raises(ConfigError) as caught:
-        load_tour("tour.yaml")
-    (line,) = caught.value.lines
+    (line,) = mistakes_in(load_tour, "tour.yaml")
     assert line.startswith("tour.yaml:6: steps.1.do.agents: 1k: agents: needs about ") and line.endswith("512 MB are free")
 
 

@@ -12,9 +12,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from damages import damages
+from damages import damages, mistakes_in
 
-from crowd_demo import ConfigError, Simulation, ensemble, load_config
+from crowd_demo import Simulation, ensemble, load_config
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.config.resources import PACKAGE
 from crowd_demo.config.yaml12 import dump
@@ -40,9 +40,7 @@ MEASURES = ["population"]
 
 
 def lines_of(**what) -> list[str]:
-    with pytest.raises(ConfigError) as caught:
-        make_plan(what.pop("config", "1k"), **what)
-    return caught.value.lines
+    return mistakes_in(make_plan, what.pop("config", "1k"), **what)
 
 
 @pytest.mark.quick
@@ -74,9 +72,7 @@ def test_seeds_are_ranges_and_lists(text, seeds) -> None:
 @pytest.mark.quick
 @pytest.mark.parametrize("text", ["", "3-1", "-1", "a", "1-", "1,,2", "1.5", "9999999999999999999999"])
 def test_what_is_no_seed_is_one_line(text) -> None:
-    with pytest.raises(ConfigError) as caught:
-        seeds_of(text)
-    assert caught.value.lines == [f"--seeds: must be whole numbers such as 1-100 or 1,5,9, not {text!r}"]
+    assert mistakes_in(seeds_of, text) == [f"--seeds: must be whole numbers such as 1-100 or 1,5,9, not {text!r}"]
 
 
 @pytest.mark.quick
@@ -94,9 +90,7 @@ def test_varied_values_are_yaml_scalars() -> None:
     ("=5", "--vary:1: ?: must be key.path=value,value, not '=5'"),
 ])
 def test_what_is_no_list_of_values_is_one_line(text, line) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse_varied([text])
-    assert caught.value.lines == [line]
+    assert mistakes_in(parse_varied, [text]) == [line]
 
 
 @pytest.mark.quick

@@ -182,17 +182,13 @@ def test_the_world_keeps_three_quarters_of_the_window(mode: str, size: tuple[int
 
 # --- What the HUD says that it covers is what it covers --------------------------------------------------------------
 
-DOCKED_SIZES = [(1280, 720), (1920, 1080), (2560, 1440)]
-
-
-@pytest.mark.parametrize("size", DOCKED_SIZES)
+@pytest.mark.parametrize("size", WINDOWS)
 @pytest.mark.parametrize("scale", [0.7, 1.0])
 def test_panels_and_timeline_lie_within_what_is_docked_and_fill_it(size: tuple[int, int], scale: float) -> None:
-    past = Past(0, 100, 100, 3600, 60.0, 0, 1, np.zeros(3600, np.float32))
     looks, surface = PanelSettings(scale=scale), plain_surface(size)
     surface.fill((1, 2, 3))
     before = pixels(surface).copy()
-    Hud(KEYS).draw(surface, crowd(), Status(panels=looks, past=past), 0.0)
+    Hud(KEYS).draw(surface, crowd(), Status(panels=looks, past=PAST), 0.0)
     covered = (pixels(surface) != before).any(axis=2)
     left, top, right, bottom = docked(size, looks, True)
     assert left > 100 < right and top == 0 < bottom

@@ -22,8 +22,6 @@ from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compil
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Walls
 
-LIFE = {**FLOCK, **BIRTHS_AND_DEATHS}
-
 
 def measured(sim: Simulation) -> dict[str, Any]:
     return {name: meter.measure(sim) for name, meter in METERS.items() if meter.applies(sim)}
@@ -33,7 +31,7 @@ def test_every_meter_has_its_reading() -> None:
     assert tuple(METERS) == Readings._fields
 
 
-@pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, LIFE],
+@pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, {**FLOCK, **BIRTHS_AND_DEATHS}],
                          ids=["crowd", "flock", "crates", "rope", "life"])
 @pytest.mark.parametrize("switches", [
     {}, {"neighbour_limit": "first"}, {"neighbour_limit": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"},
