@@ -9,7 +9,7 @@ import ctypes
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import pytest
 from crowds import CROWDS, Settings
 from hypothesis import settings
 
+from crowd_demo.cli import main
 from crowd_demo.compute.cache import has_room, is_empty
 from crowd_demo.host.system import free_cycles
 
@@ -55,3 +56,19 @@ def crowd(request: pytest.FixtureRequest) -> Settings:
 def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in an empty folder."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def errors_of(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    """Lines on stderr of a command that ends with exit code 2 and prints nothing else."""
+    def errors_of(*args: str) -> list[str]:
+        code: object
+        try:
+            code = main(args)
+        except SystemExit as leaving:
+            code = leaving.code
+        out, err = capsys.readouterr()
+        assert (code, out) == (2, "")
+        return err.splitlines()
+
+    return errors_of

@@ -222,17 +222,17 @@ def test_counters_or_the_reason() -> None:
     assert found.startswith(("no counters: ", "only Linux")) if isinstance(found, str) else set(found) == set(EVENTS)
 
 
-def test_a_stage_with_and_without_a_technique(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_stage_with_and_without_a_technique(capsys: pytest.CaptureFixture[str],
+                                              errors_of: Callable[..., list[str]], tmp_path: Path) -> None:
     report = tmp_path / "why.json"
     crowd = "--config", "20k-flock", "--agents", "300", "--steps", "2"
     assert main(["why", *crowd, "--without", "neighbours", "--report", str(report)]) == 0
     said = capsys.readouterr().out
     assert "without neighbours" in said and said.count(" tested, ") == 2
     assert list(json.loads(report.read_text("utf-8"))) == ["20k-flock", "without neighbours"]
-    assert main(["why", "nothing", *crowd]) == 2
-    assert "no kernel of this crowd runs in stage 'nothing'; stages: index" in capsys.readouterr().err
-    assert main(["--headless", "--report", str(report), "--why", "contcat"]) == 2
-    assert capsys.readouterr().err.startswith("--why: a step has no stage 'contcat'; stages: life, ")
+    assert "no kernel of this crowd runs in stage 'nothing'; stages: index" in errors_of("why", "nothing", *crowd)[0]
+    assert errors_of("--headless", "--report", str(report), "--why", "contcat")[0].startswith(
+        "--why: a step has no stage 'contcat'; stages: life, ")
 
 
 # --- bytes -------------------------------------------------------------------------------------------------------------

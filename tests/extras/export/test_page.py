@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -176,14 +177,14 @@ def test_a_title_cannot_break_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_too_little_room_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                     capsys: pytest.CaptureFixture[str]) -> None:
+                                     errors_of: Callable[..., list[str]]) -> None:
     monkeypatch.setattr("crowd_demo.extras.export.trajectories.shutil.disk_usage",
                         lambda folder: type("Usage", (), {"free": 10**6}))
     path = tmp_path / "run.html"
-    assert main(["export", "1k", str(path), "--seconds", "10"]) == 2
-    assert capsys.readouterr().err == f"{path}: needs about 3 MB, and 1 MB are free in {tmp_path}\n"
-    assert main(["export", "1k", str(path), "--seconds", "10", "--units", "world"]) == 2
-    assert capsys.readouterr().err == "--units: not with .html, which has its own\n"
+    assert errors_of("export", "1k", str(path), "--seconds", "10") == [
+        f"{path}: needs about 3 MB, and 1 MB are free in {tmp_path}"]
+    assert errors_of("export", "1k", str(path), "--seconds", "10", "--units", "world") == [
+        "--units: not with .html, which has its own"]
 
 
 # --- A simulation in a notebook: a page that plays, and a table; the simulation stays where it is --------------------

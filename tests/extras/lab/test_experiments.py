@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,10 +96,9 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
     assert "DIFFERS" in out and err.endswith("THE CROWD DIFFERS without stagger.avoidance\n")
 
 
-def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, errors_of: Callable[..., list[str]]) -> None:
     monkeypatch.setattr("crowd_demo.measure.ablation.available_bytes", lambda: 1)
-    assert main(["ablate", *SMALL]) == 2
-    assert capsys.readouterr().err.splitlines()[-1] == "ablate: three crowds of 150 need about 0 MB, and 0 MB are free"
+    assert errors_of("ablate", *SMALL)[-1] == "ablate: three crowds of 150 need about 0 MB, and 0 MB are free"
 
 
 def test_a_search_ends_with_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
@@ -262,9 +261,8 @@ def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFi
     (["simd", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
     (["simd", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),
 ])
-def test_a_mistake_in_a_sweep_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sweep", *arguments]) == 2
-    assert tuple(capsys.readouterr()) == ("", line + "\n")
+def test_a_mistake_in_a_sweep_is_one_line(arguments: list[str], line: str, errors_of: Callable[..., list[str]]) -> None:
+    assert errors_of("sweep", *arguments) == [line]
 
 
 def test_what_will_be_slow_is_said_before() -> None:
