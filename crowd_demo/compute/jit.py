@@ -24,14 +24,14 @@ from types import ModuleType
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from crowd_demo.compute import cache, numba_plain
-from crowd_demo.compute.workers import max_threads, threading_layer
+from crowd_demo.compute.workers import WORTH_NS, max_threads, threading_layer
 from crowd_demo.registry import texts
 
 # isort: split
 import numba
 
-__all__ = ["CACHE_LASTS", "Kernel", "Launch", "compile_launches", "device", "is_compiled", "is_on_disk", "kernel", "launch",
-           "machine_code", "max_threads", "run", "threading_layer"]
+__all__ = ["CACHE_LASTS", "WORTH_NS", "Kernel", "Launch", "compile_launches", "device", "is_compiled", "is_on_disk",
+           "kernel", "launch", "machine_code", "max_threads", "run", "threading_layer"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,8 +7,9 @@ What is done otherwise (docs/design/cold-start.md has what it saves):
 
 - Of a function that kernels call Numba makes machine code as well, and a wrapper for Python. Here it stays LLVM's intermediate
   code, which the kernel inlines and optimises, and which is kept on disk for other kernels.
-- Numba's code between Python and a compiled function checks every array of every record, and passes them all on by value. Here
-  they are laid out in a flat record, and a kernel's body gets its address.
+- Numba's code between Python and a compiled function looks it up by the types of all arrays of all records (5 us for 100
+  of them), and passes these on by value. Here types are compared with those of the last call (0.4 us). Arrays are laid out
+  in a flat record, and a kernel's body gets its address.
 - Numba compiles a function anew for each number that its callers pass as a literal. Here it is compiled for any number.
 - Functions that Numba has written in Python, such as `min`, are compiled like ours where our kernels call them.
 - Beside machine code Numba keeps intermediate code and types on disk: two thirds of a file, and most of the time to load it.
@@ -16,13 +17,15 @@ What is done otherwise (docs/design/cold-start.md has what it saves):
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numba
+import numpy as np
 from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils, compiler
@@ -44,7 +47,8 @@ from numba.core.typing import signature
 
 from crowd_demo.compute import cache, llvm, numba_plain
 from crowd_demo.compute.cache import levels
-from crowd_demo.compute.workers import HAS_POOL, INTP, field, run_shares
+from crowd_demo.compute.llvm import I8, I32, number
+from crowd_demo.compute.workers import BYTES, HAS_POOL, INTP, field, run_shares
 from crowd_demo.registry.texts import say_once
 
 if TYPE_CHECKING:
@@ -54,6 +58,10 @@ if TYPE_CHECKING:
 
 TESTED = (0, 60), (0, 68)  # the first version and the last one; pyproject.toml has the same
 OPTIONS = {**numba_plain.OPTIONS, "nopython": True}
+# Where an object has its class, and an array what tells its type, in bytes.
+WORD = ctypes.sizeof(ctypes.c_void_p)
+TYPE_AT, NDIM_AT, DTYPE_AT, FLAGS_AT = (object.__basicsize__ + k * WORD for k in (-1, 1, 5, 6))
+CONTIGUOUS, WRITEABLE = {"C": (1, 1), "F": (3, 2), "A": (3, 0)}, 0x400  # flags that tell a layout, and those it has
 MACHINE_CODE, INTERMEDIATE_CODE = "kernel", "intermediate"  # kinds of files
 _codegen, _function = cpu_target.target_context.codegen(), numba.njit(lambda: None)
 
@@ -82,6 +90,11 @@ if not TESTED[0] <= numba.version_info.short <= TESTED[1]:
     raise ImportError(f"it is {numba.__version__}, which was not tested")
 if not HAS_POOL:
     raise ImportError("its pool of threads is not found")
+_array = np.zeros((1, 1), np.float32)
+_read = {TYPE_AT: id(np.ndarray), DTYPE_AT: id(_array.dtype), NDIM_AT: 2, FLAGS_AT: _array.flags.num}
+for _at, _expected in _read.items():
+    if ctypes.c_ssize_t.from_address(id(_array) + _at).value & 0xFFFF_FFFF != _expected & 0xFFFF_FFFF:
+        raise ImportError("arrays are laid out in another way")
 
 
 # --- functions that kernels call -------------------------------------------------------------------------------------
@@ -214,13 +227,42 @@ def leaves_of(kinds: Iterable[types.Type]) -> tuple[ir.Type, ...]:
     return tuple(cpu_target.target_context.get_arg_packer(list(kinds)).argument_types)
 
 
-def entry_of(share: Callable[..., None]) -> FromPython:
+def entry_of(share: Callable[..., None]) -> KernelEntry:
     """What Python calls with a number of workers and the arguments of each worker's share."""
-    return FromPython(numba_plain.named_like(share, _entry, share=body_of(share)), share, EntryCompiler)
+    return KernelEntry(numba_plain.named_like(share, _entry, share=body_of(share)), share, EntryCompiler)
+
+
+class KernelEntry(FromPython):
+    """Finds compiled code for the types of its arguments."""
+
+    @cached_property
+    def _known(self) -> list[tuple[Callable[..., bool], tuple[object, ...]]]:
+        """Compiled code, and what it takes."""
+        return []
+
+    def __call__(self, workers: int, args: tuple[object, ...]) -> None:
+        for compiled, layout in self._known:
+            if compiled(workers, args, layout):
+                return
+        kinds = numba.typeof(workers), numba.typeof(args)
+        self.compile(kinds)
+        self._known.insert(0, (self.overloads[kinds].entry_point, layout_of(args)))
+        self(workers, args)
+
+
+def layout_of(args: tuple[object, ...]) -> tuple[object, ...]:
+    """The classes of the arguments and of all that is in them, level by level, and the dtypes of arrays."""
+    layout: list[object] = []
+    level: list[object] = [args]
+    while level:
+        layout += map(type, level)
+        layout += [each.dtype for each in level if isinstance(each, np.ndarray)]
+        level = [part for each in level if isinstance(each, tuple) for part in each]
+    return tuple(layout)
 
 
 def _entry(workers: int, args: tuple[object, ...]) -> None:
-    """The function that Numba takes an entry for: it finds the types of its arguments, and compiles one for each of these."""
+    """The function that Numba takes an entry for: it compiles one for the types of these arguments."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -258,22 +300,56 @@ class EntryCompiler(DeviceCompiler):
 def build_entry(context: BaseContext, module: ir.Module, name: str, body: FunctionDescriptor, kinds: types.BaseTuple) -> None:
     """Add to a module the function of that name for Python: body(worker, workers, *args) for worker in range(workers).
 
-    Python calls it with the number of workers and a tuple of arguments of these kinds, already known to have them.
+    Python calls it with the number of workers, the arguments, and a layout. If they do not have it, it returns False.
     """
     python = context.get_argument_type(types.pyobject)
     entry = ir.Function(module, ir.FunctionType(python, [python] * 3), name=name)
     b = ir.IRBuilder(entry.append_basic_block())
     api = context.get_python_api(b)
-    workers = b.trunc(api.long_as_longlong(api.tuple_getitem(entry.args[1], 0)), INTP)
+    count, args, layout = (api.tuple_getitem(entry.args[1], k) for k in range(3))
+    _return_unless_like(b, api, args, kinds, layout)
+    workers = b.trunc(api.long_as_longlong(count), INTP)
     record = ir.LiteralStructType(leaves_of([kinds]))
     at = cgutils.alloca_once(b, record)
-    _unpack(context, b, api, api.tuple_getitem(entry.args[1], 1), kinds, partial(field, b, record, at), 0)
+    _unpack(context, b, api, args, kinds, partial(field, b, record, at), 0)
     with cgutils.if_unlikely(b, cgutils.is_not_null(b, api.err_occurred())):
         b.ret(api.get_null_object())
     unlocked = api.save_thread()
     run_shares(b, context.declare_function(module, body), workers, at, record)
     api.restore_thread(unlocked)
-    api.return_none()
+    b.ret(api.bool_from_bool(cgutils.true_bit))
+
+
+def _return_unless_like(
+        b: ir.IRBuilder, api: PythonAPI, args: ir.Value, kinds: types.BaseTuple, layout: ir.Value) -> None:
+    """Return False unless the arguments have this layout (`layout_of`), and their arrays the flags of these kinds."""
+    known = itertools.count()
+    level = [(args, kinds)]
+    while level:
+        arrays = [(value, kind) for value, kind in level if isinstance(kind, types.Array)]
+        same = [b.icmp_unsigned("==", _field(b, value, TYPE_AT, BYTES), api.tuple_getitem(layout, next(known)))
+                for value, _ in level]
+        _return_unless(b, api, same)
+        same = [b.icmp_unsigned("==", _field(b, value, DTYPE_AT, BYTES), api.tuple_getitem(layout, next(known)))
+                for value, _ in arrays]
+        for value, kind in arrays:
+            relevant, expected = CONTIGUOUS[kind.layout]
+            flags = b.and_(_field(b, value, FLAGS_AT, I32), number(I32, relevant | WRITEABLE))
+            same += (b.icmp_unsigned("==", _field(b, value, NDIM_AT, I32), number(I32, kind.ndim)),
+                     b.icmp_unsigned("==", flags, number(I32, expected | WRITEABLE * kind.mutable)))
+        _return_unless(b, api, same)
+        level = [(api.tuple_getitem(value, k), each) for value, kind in level if isinstance(kind, types.BaseTuple)
+                 for k, each in enumerate(kind)]
+
+
+def _return_unless(b: ir.IRBuilder, api: PythonAPI, conditions: list[ir.Value]) -> None:
+    with b.if_then(b.not_(reduce(b.and_, conditions, cgutils.true_bit)), likely=False):
+        b.ret(api.bool_from_bool(cgutils.false_bit))
+
+
+def _field(b: ir.IRBuilder, value: ir.Value, at: int, kind: ir.Type) -> ir.Value:
+    """A field of a Python object, so many bytes from its beginning."""
+    return llvm.load(b, kind, llvm.element(b, I8, value, ir.Constant(I32, at)))
 
 
 def _unpack(context: BaseContext, b: ir.IRBuilder, api: PythonAPI, value: ir.Value, kind: types.Type,

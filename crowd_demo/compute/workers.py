@@ -23,24 +23,23 @@ OTHERS = ("omp", "workqueue")  # layers that NUMBA_THREADING_LAYER may ask for
 LIBRARIES = ("libtbb.so.12", "libtbb.12.dylib", "tbb12.dll")
 
 
-def load_tbb() -> None:
-    """Load the library of the distribution `tbb`, if there is one, so that Numba finds it.
+def load_tbb() -> bool:
+    """Load the library of the distribution `tbb`, so that Numba finds it; return whether there is one.
 
     The wheel puts it where no linker looks, and setting a path would need another process.
     """
-    if os.environ.get("NUMBA_THREADING_LAYER") in OTHERS:
-        return
     with suppress(PackageNotFoundError, OSError):
         for file in files("tbb") or ():
-            if file.name in LIBRARIES:
+            if file.name in LIBRARIES and os.environ.get("NUMBA_THREADING_LAYER") not in OTHERS:
                 ctypes.CDLL(str(file.locate()), mode=ctypes.RTLD_GLOBAL)
-                return
+                return True
+    return False
 
 
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-load_tbb()
+WORTH_NS = 20_000 if load_tbb() else 65_536  # of work that a worker should have: starting one takes 5 us, or 35 to 85
 
 with numba_settings.checked():
     numba_settings.check_features()

@@ -4,6 +4,7 @@ index, reorder, query, and the grid for culling).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
@@ -62,20 +63,22 @@ def launches_of(stages: Iterable[Stage], world: World) -> Iterator[Launch]:
             continue
         if not stage.ahead:
             yield from _timed(prepared, world)
-        with world.profile.stage(stage.name):
-            if stage.ahead:
-                prepared.append((stage.name, stage.launches(world)))
-            else:
-                yield from stage.launches(world)
-            stage.commit(world)
+        start_ns = world.profile.started(stage.name)
+        if stage.ahead:
+            prepared.append((stage.name, stage.launches(world)))
+        else:
+            yield from stage.launches(world)
+        stage.commit(world)
+        world.profile.ran(stage.name, start_ns, time.perf_counter_ns())
     yield from _timed(prepared, world)
 
 
 def _timed(prepared: list[tuple[str, Sequence[Launch]]], world: World) -> Iterator[Launch]:
     """Yield the kernels of stages that are prepared, and forget them."""
     for name, launches in prepared:
-        with world.profile.stage(name):
-            yield from launches
+        start_ns = world.profile.started(name)
+        yield from launches
+        world.profile.ran(name, start_ns, time.perf_counter_ns())
     prepared.clear()
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Floats, Ints, Tally
-from crowd_demo.compute.jit import max_threads
+from crowd_demo.compute.jit import WORTH_NS, max_threads
 from crowd_demo.compute.simd import LANES
 from crowd_demo.config.maps import Metres, read_map
 from crowd_demo.config.memory import check_agents
@@ -40,7 +40,6 @@ from crowd_demo.sim.terrain.ground import Ground, WallField, ground_of
 from crowd_demo.sim.terrain.tiles import NEAR_TILES, Rectangle, Run, Terrain
 from crowd_demo.sim.ways import MAX_GOALS, NO_AREAS, Ways
 
-WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
 LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
 WORTH_A_GPU = 20_000  # agents; of fewer a step takes no longer here than the launches there
 MOVES = 5  # of an agent in a step: *move*, and passes of contact

@@ -100,6 +100,55 @@ def test_each_element_is_some_workers_share(workers: int) -> None:
 
 
 @pytest.mark.quick
+class Doubled(NamedTuple):
+    values: Floats
+
+
+class Plain(NamedTuple):
+    values: Floats
+
+
+@kernel
+def add_up(worker: int, workers: int, record: tuple[Plain, int], found: Doubles) -> None:
+    total = 0.0
+    for k in range(record[0].values.shape[0]):
+        total += record[0].values[k]
+    found[0] = total * times(record[0]) + record[1]
+
+
+@dispatch.generic
+def times(record: Plain) -> int:
+    """How often the sum counts."""
+    raise NotImplementedError
+
+
+@dispatch.implements(times, Plain)
+def counts_once(record: Plain) -> int:
+    return 1
+
+
+@dispatch.implements(times, Doubled)
+def counts_twice(record: Doubled) -> int:
+    return 2
+
+
+def test_a_kernel_is_compiled_for_each_layout_of_its_arguments_and_called_by_it() -> None:
+    numbers = np.arange(1, 9, dtype=np.float32)
+    fixed = numbers.copy()
+    fixed.flags.writeable = False
+    arrays: tuple[Any, ...] = numbers, numbers[::2], fixed, numbers.astype(np.float64)
+    records: list[Any] = [kind(array) for array in arrays for kind in (Plain, Doubled)]
+    calls: list[Any] = [(record, number) for record in records for number in (3, np.int32(3), 3.0)]
+    for record in calls * 2 + calls[::-1]:
+        found = np.zeros(1)
+        add_up(1, record, found)
+        assert found[0] == record[0].values.sum() * (2 if isinstance(record[0], Doubled) else 1) + 3, record
+    with pytest.raises(Exception, match="array"):
+        add_up(1, (Plain(np.ones((2, 2), np.float32)), 3), np.zeros(1))
+    with pytest.raises(OverflowError):
+        add_up(1, (Plain(numbers), -1 << 70), np.zeros(1))
+
+
 def test_python_may_call_a_device_function_too_before_and_after_a_kernel_has() -> None:
     x = np.arange(3.0)
     assert four_times(x, 1) == 4
@@ -613,7 +662,7 @@ def test_tbb_is_loaded_unless_another_layer_is_asked_for(
     monkeypatch.delenv("NUMBA_THREADING_LAYER", raising=False)
     if layer:
         monkeypatch.setenv("NUMBA_THREADING_LAYER", layer)
-    workers.load_tbb()
+    assert workers.load_tbb() == loaded
     assert seen == [f"lib/{workers.LIBRARIES[0]}"] * loaded
 
 

@@ -57,7 +57,7 @@ from crowd_demo.extras.why.processor import (
     switch,
 )
 from crowd_demo.host.files import write_file
-from crowd_demo.profile import Profile, Timing
+from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.card import CardRow
@@ -261,9 +261,9 @@ class StageWatch(Profile):
 
     running = ""
 
-    def stage(self, name: str) -> Timing:
+    def started(self, name: str) -> int:
         self.running = name
-        return super().stage(name)
+        return super().started(name)
 
 
 def why(sims: Mapping[str, Simulation], stage: str, steps: int = STEPS) -> dict[str, list[Figure]]:

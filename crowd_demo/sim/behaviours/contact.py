@@ -29,7 +29,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask
 from crowd_demo.compute.dispatch import formula, implements
-from crowd_demo.compute.jit import Launch, device, kernel, launch
+from crowd_demo.compute.jit import WORTH_NS, Launch, device, kernel, launch
 from crowd_demo.compute.packed import halves, squares_apart
 from crowd_demo.compute.simd import (
     LANES,
@@ -72,7 +72,7 @@ from crowd_demo.sim.neighbours.structure import AgentGrid
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.state import Columns
 from crowd_demo.sim.terrain.ground import Ground, longer, slide
-from crowd_demo.sim.world import MOVES, WORTH_NS, Sizes, World
+from crowd_demo.sim.world import MOVES, Sizes, World
 
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot

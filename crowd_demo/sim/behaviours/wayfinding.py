@@ -32,7 +32,7 @@ from crowd_demo.sim.ways import MAX_GOALS, Ways
 from crowd_demo.sim.world import World
 
 LISTED = 1024  # slots that are looked through at a time
-SCAN_NS, SIGHT_NS, HEADING_NS = 1.0, 30.0, 8.0  # time to scan an agent, and of sight and heading for one that is due
+SCAN_NS, SIGHT_NS, HEADING_NS = 1.0, 60.0, 8.0  # time to scan an agent, and of sight and heading for one that is due
 NO_WAY = 2**31 - 1  # longer than any way
 
 
