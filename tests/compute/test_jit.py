@@ -99,7 +99,6 @@ def test_each_element_is_some_workers_share(workers: int) -> None:
     np.testing.assert_array_equal(x, np.arange(50.0) * 4)
 
 
-@pytest.mark.quick
 class Doubled(NamedTuple):
     values: Floats
 
@@ -149,6 +148,7 @@ def test_a_kernel_is_compiled_for_each_layout_of_its_arguments_and_called_by_it(
         add_up(1, (Plain(numbers), -1 << 70), np.zeros(1))
 
 
+@pytest.mark.quick
 def test_python_may_call_a_device_function_too_before_and_after_a_kernel_has() -> None:
     x = np.arange(3.0)
     assert four_times(x, 1) == 4
