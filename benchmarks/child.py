@@ -23,7 +23,7 @@ def main() -> None:
     import numba
 
     import crowd_demo
-    from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
+    from crowd_demo.measure.proof import CrowdVariant, Picture
 
     sim = crowd_demo.Simulation(crowd_demo.load_config(config, json.loads(overrides)))
     variant = CrowdVariant(sim, Picture(sim) if picture else None)

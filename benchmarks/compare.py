@@ -21,7 +21,7 @@ from variants import HERE, ChildError, ChildVariant, Install, StartVariant, at_c
 from crowd_demo.cli.arguments import Parser, count
 from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
-from crowd_demo.host.shell import FAILED, OK, USAGE_ERROR, ProgressLine
+from crowd_demo.host.system import FAILED, OK, USAGE_ERROR, ProgressLine
 from crowd_demo.measure.comparison import (
     BlockTimes,
     Comparison,

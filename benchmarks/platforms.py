@@ -30,7 +30,7 @@ from variants import ROOT, ChildError, last_line
 
 from crowd_demo.cli.arguments import Parser
 from crowd_demo.cli.main import exit_code
-from crowd_demo.host.shell import FAILED, OK
+from crowd_demo.host.system import FAILED, OK
 from crowd_demo.measure.experiment import machine
 
 KEPT = ROOT / "build" / "platforms"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.options import RunOptions
-from crowd_demo.app.screen.window import open_window
+from crowd_demo.app import RunOptions
+from crowd_demo.app.screen import open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker

@@ -16,7 +16,7 @@ import numpy as np
 SET_HANDLER, GET_HANDLER = 304, 305  # places of PyDataMem_* in NumPy's table of functions, which never change
 NAME = b"mem_handler"  # what NumPy calls the capsule of a handler
 LEAST_BYTES = 1025  # NumPy keeps the memory of smaller arrays for the next ones
-KEYFRAME = "crowd_demo.app.crowd.crowd._take"
+KEYFRAME = "crowd_demo.app.crowd._take"
 ALLOWED = {  # functions that may make arrays in a steady frame, and what these are
     KEYFRAME: "keyframes to go back to, twice a second",
     "crowd_demo.host.report.collect": "the report's record, every 512 frames",

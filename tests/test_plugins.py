@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.config.keys import Keys
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.config.section import Section
 from crowd_demo.registry import built_in, techniques
 from crowd_demo.registry.entries import Plugin, StageEntry
@@ -24,9 +23,9 @@ PRESS = """
 import pygame
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import open_window, screen
+from crowd_demo.app.screen import open_window, screen
 from crowd_demo.host.system import Worker
 from crowd_demo.config.loader import load_config
 config = load_config("toytown", ["keys.hud=null", "window.hud=off"])

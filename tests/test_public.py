@@ -20,7 +20,7 @@ import pytest
 
 import crowd_demo
 from crowd_demo import Config, ConfigError, Simulation, ensemble, load_config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Optimizations
 from crowd_demo.sim.actions import Populate, as_data
 from crowd_demo.sim.edits import BringIn
 from crowd_demo.sim.events import Event

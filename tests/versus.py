@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Optimizations
 from crowd_demo.measure.ablation import Crowd, Versus
 from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.statistics import Interval, verdict

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from crowd_demo.app.cards import LASTS_S, LONGEST_S, Cards
 from driven import Driven
 
-from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.card.trial import LASTS_S, LONGEST_S
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Action, Switch
 

@@ -17,9 +17,9 @@ import pygame
 from PIL import Image
 
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import close_window, open_window
+from crowd_demo.app.screen import close_window, open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.compiling.loading import LoadingProgress, load_program
 from crowd_demo.host.system import Worker

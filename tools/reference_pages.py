@@ -11,7 +11,7 @@ from textwrap import dedent
 from types import FunctionType, MethodType
 from typing import Any
 
-from crowd_demo.app.crowd.crowd_controls import Outcome
+from crowd_demo.app.controls import Outcome
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS, OptionGroup
 from crowd_demo.cli.main import load_command
 from crowd_demo.config.keys import key_text

@@ -7,7 +7,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.window import close_window, open_window
+from crowd_demo.app.screen import close_window, open_window
 from crowd_demo.config.model import WindowSettings
 
 

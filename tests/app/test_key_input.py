@@ -10,14 +10,14 @@ from unittest.mock import MagicMock, call
 
 import pygame
 import pytest
+from crowd_demo.app.pace import Meters
 from driven import Driven
 from layouts import PLACES, PLAIN, keymap, press, types
 
 import crowd_demo
 from crowd_demo.app import window_events
-from crowd_demo.app.crowd.pace import Meters
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.window import Pointer, close_window
+from crowd_demo.app.screen import Pointer, close_window
 from crowd_demo.app.window_events import PAN_PX_PER_S, REPEAT_AFTER_S, Keyboard, Mouse
 from crowd_demo.cli import main
 from crowd_demo.compute.jit import Kernel

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
+from crowd_demo.app.controls import PANELS
+from crowd_demo.app.dialog import Question
+from crowd_demo.app.pace import CATCH_UP_S
 from driven import Driven
 
-from crowd_demo.app.crowd.pace import CATCH_UP_S
-from crowd_demo.app.dialogs.dialog import Question
-from crowd_demo.app.dialogs.panel_controls import PANELS
-from crowd_demo.app.screen.window import blit_scaled, screen
+from crowd_demo.app.screen import blit_scaled, screen
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from driven import run_headless, without_progress
 
 from crowd_demo.app import main
 from crowd_demo.config.loader import load_config
-from crowd_demo.host.shell import STDOUT
+from crowd_demo.host.system import STDOUT
 from crowd_demo.sim.simulation import Simulation
 
 SMALL = ["agents=300", "map=null", "window.width=320", "window.height=180"]

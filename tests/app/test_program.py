@@ -12,18 +12,17 @@ from pathlib import Path
 
 import pygame
 import pytest
+from crowd_demo.app.controls import agents_of
+from crowd_demo.app.dialog import Question
 from driven import Driven, without_progress
 
-from crowd_demo.app import main
-from crowd_demo.app.crowd.crowd_controls import agents_of
-from crowd_demo.app.dialogs.dialog import Question
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions, main
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_configs
-from crowd_demo.host.shell import STDOUT
+from crowd_demo.host.system import STDOUT
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, no_effect
@@ -187,7 +186,7 @@ def test_neither_what_is_shown_nor_exact_techniques_change_the_crowd(driven: Dri
 
 def test_restarts_and_switches_leave_nothing_behind(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     """After many of them there are as many objects of each of our types as after a few; what undo keeps is limited."""
-    monkeypatch.setattr("crowd_demo.app.crowd.crowd.MAX_ENTRIES", 3)
+    monkeypatch.setattr("crowd_demo.app.crowd.MAX_ENTRIES", 3)
     few, many = (objects_after(driven, presses) for presses in (5, 20))
     assert many == few
 

@@ -10,13 +10,13 @@ import pytest
 from damages import make_fifo
 
 from crowd_demo import load_config
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions
 from crowd_demo.cli import main
 from crowd_demo.cli.arguments import COMMANDS, EXPERIMENTS
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
-from crowd_demo.host.shell import ERASE, STDOUT, standard_streams
+from crowd_demo.host.system import ERASE, STDOUT, standard_streams
 from crowd_demo.version import __version__
 
 

@@ -20,7 +20,7 @@ from exported import asked, source
 from fuzzes import FILES, SEED
 from recorded_run import Run
 
-from crowd_demo.app.screen.preferences import read
+from crowd_demo.app.screen import read
 from crowd_demo.cli import main
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.yaml12 import dump

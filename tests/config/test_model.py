@@ -10,8 +10,7 @@ from crowd_demo.config import optimizations
 from crowd_demo.config.events import condition_of
 from crowd_demo.config.keys import ACTIONS, KEY_NAMES
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Config, Optimizations
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.built_in import OVERLAYS

@@ -5,12 +5,12 @@ from typing import cast
 
 import numpy as np
 import pytest
+from crowd_demo.app.side_by_side import SecondRun, config_beside
 from driven import Driven
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_playback import Row, people_at
 
-from crowd_demo.app.seeing.side_by_side import SecondRun, config_beside
 from crowd_demo.config.loader import load_config
 from crowd_demo.extras.playback import PlaybackColumns
 from crowd_demo.sim.actions import Place

@@ -20,8 +20,7 @@ from crowd_demo.host import child
 from crowd_demo.host.compiling import helpers
 from crowd_demo.host.compiling.helpers import CompilerSource, Helper
 from crowd_demo.host.files import free_name, why_unwritable, write_file
-from crowd_demo.host.shell import ERASE, REDRAW_EVERY_S, ProgressLine
-from crowd_demo.host.system import importing
+from crowd_demo.host.system import ERASE, REDRAW_EVERY_S, ProgressLine, importing
 
 BEGINS = """
 import sys
@@ -209,7 +208,7 @@ def test_a_child_searches_where_its_parent_does(tmp_path: Path, monkeypatch: pyt
 def test_a_terminal_has_one_line_and_others_get_one_now_and_then(
         monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, every_s: float) -> None:
     clock = [0.0]
-    monkeypatch.setattr("crowd_demo.host.shell.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("crowd_demo.host.system.time.monotonic", lambda: clock[0])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     with ProgressLine("ensemble", 60.0) as line:
         for _ in range(100):

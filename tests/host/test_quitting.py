@@ -17,8 +17,8 @@ from damages import make_fifo
 from driven import run_headless, without_progress
 
 from crowd_demo.app import main
-from crowd_demo.app.screen.window import save_picture
-from crowd_demo.host.shell import ShutdownRequest
+from crowd_demo.app.screen import save_picture
+from crowd_demo.host.system import ShutdownRequest
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -159,7 +159,7 @@ def test_a_fifo_without_a_reader_is_waited_for_until_a_signal(
 @pytest.mark.usefixtures("listening")
 def test_after_the_wish_to_quit_no_step_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also not in a frame that was to make several."""
-    monkeypatch.setattr("crowd_demo.app.crowd.crowd.Crowd.due_steps", lambda *_: 4)
+    monkeypatch.setattr("crowd_demo.app.crowd.Crowd.due_steps", lambda *_: 4)
     at_step(monkeypatch, 5, lambda: (send("SIGTERM"), time.sleep(0.3)))
     assert run_headless(frames=50, report=tmp_path / "a.json") == 143
     assert json.loads((tmp_path / "a.json").read_text("utf-8"))["steps"] == 6

@@ -9,7 +9,7 @@ import pytest
 from crowds import CROWD, FLOCK, simulation
 from versus import no_compiling, versus
 
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Optimizations
 from crowd_demo.measure.ablation import (
     AS_SHOWN,
     PATIENCE,

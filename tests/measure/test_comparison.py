@@ -22,8 +22,8 @@ from crowd_demo.measure.comparison import (
     effect_of,
     interleave,
 )
-from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.experiment import VERSION, header, result_of
+from crowd_demo.measure.proof import CrowdVariant, Picture, picture_hash
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, cost_of, median_interval, ratio_interval, verdict, widened
 from crowd_demo.profile import HISTORY, Profile
 

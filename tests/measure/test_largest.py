@@ -10,8 +10,7 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Config, Optimizations, with_values
 from crowd_demo.config.section import MAX_AGENTS
 from crowd_demo.measure.comparison import DRAW, STEP, TimedBlock
 from crowd_demo.measure.experiment import Slice, mapped, result_of

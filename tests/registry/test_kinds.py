@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from crowd_demo.app.effect import PROOF
 
 import crowd_demo
-from crowd_demo.app.card.effect import PROOF
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Optimizations
 from crowd_demo.profile import OTHER
 from crowd_demo.registry.entries import APPROXIMATE, EXACT, KINDS, MODEL, Kind, Situation
 from crowd_demo.registry.stages import PARTS, READOUTS, STAGES, in_order, stages_of, text_of

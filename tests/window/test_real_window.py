@@ -14,7 +14,7 @@ import numpy as np
 import pygame
 from picture_files import pixels
 
-from crowd_demo.app.screen.preferences import read
+from crowd_demo.app.screen import read
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN
 from crowd_demo.host.recording.format import read_recording

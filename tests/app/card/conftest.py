@@ -7,7 +7,7 @@ import pytest
 from watched import Watched
 
 from crowd_demo.app.card import trial
-from crowd_demo.app.screen.window import close_window
+from crowd_demo.app.screen import close_window
 from crowd_demo.measure import proof
 
 

@@ -3,12 +3,12 @@
 import weakref
 
 import pytest
+from crowd_demo.app.effect import extent
+from crowd_demo.app.technique_controls import Switcher
 from driven import Driven
 from watched import LOOK_S, Watched, rounds_of
 
 from crowd_demo.app.card import trial
-from crowd_demo.app.card.effect import extent
-from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.registry.entries import APPROXIMATE, EXACT
 from crowd_demo.registry.stages import STAGES, text_of
 from crowd_demo.render.hud.canvas import Target

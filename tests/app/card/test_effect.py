@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from crowd_demo.app.card.effect import (
+from crowd_demo.app.effect import (
     ReadingsMean,
     SwitchTimes,
     before_now,
@@ -14,6 +13,7 @@ from crowd_demo.app.card.effect import (
     extent,
     telling,
 )
+
 from crowd_demo.profile import Profile
 from crowd_demo.render.hud.card import CardRow, Span
 from crowd_demo.sim.metrics.locality import Locality

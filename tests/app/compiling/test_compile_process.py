@@ -16,11 +16,10 @@ from typing import Any, cast
 import pytest
 from driven import PATIENCE_S, Driven, wait_until
 
-from crowd_demo.app import loop
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app import RunOptions, loop
 from crowd_demo.compute.jit import Launch, is_on_disk, launch
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.model import Optimizations, with_values
 from crowd_demo.host.compiling import compilers, helpers
 from crowd_demo.host.compiling import compilers as module
 from crowd_demo.host.compiling.ahead import KernelFinder, all_choices
@@ -64,7 +63,7 @@ def fail(*_: object, **__: object) -> None:
 PRINT_KEYS = """
 from crowd_demo.host.compiling.ahead import KernelFinder, key_of
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.model import with_values
 config = load_config("1k")
 ahead, options = KernelFinder(config), config.optimizations
 other = with_values(options, {"neighbours": "z_grid"})

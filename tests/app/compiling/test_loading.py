@@ -11,14 +11,13 @@ from driven import Driven
 from hud_spy import Spy
 
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen import notices
-from crowd_demo.app.screen.notices import show_progress
+from crowd_demo.app.screen import notices, show_progress
 from crowd_demo.compute import cache
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.loading import Loaded, LoadingProgress
-from crowd_demo.host.shell import ShutdownRequest
+from crowd_demo.host.system import ShutdownRequest
 from crowd_demo.registry import texts
 from crowd_demo.registry.built_in import BEHAVIOURS
 from crowd_demo.render.hud.views import loaded_picture

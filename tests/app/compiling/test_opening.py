@@ -15,7 +15,7 @@ from crowd_demo.app import loop
 from crowd_demo.app.files import replay_command
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import screen
+from crowd_demo.app.screen import screen
 from crowd_demo.host.recording.format import read_recording
 
 BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\nwindow: {title: birds}\n"

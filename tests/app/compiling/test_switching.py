@@ -5,12 +5,12 @@ import threading
 from typing import Any, cast
 
 import pytest
+from crowd_demo.app.technique_controls import BESIDE, Switcher, next_choice, next_number
 from driven import Driven, wait_until
 
-from crowd_demo.app.crowd.technique_controls import BESIDE, Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Optimizations
 from crowd_demo.host.compiling import compilers
 from crowd_demo.host.compiling.compilers import Compilers
 from crowd_demo.registry.entries import Value

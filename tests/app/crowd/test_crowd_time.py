@@ -9,8 +9,8 @@ from crowds import BIRTHS_AND_DEATHS, Settings, open_world, simulation
 from driven import Driven
 from recorded_run import replayed
 
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.crowd import Crowd
+from crowd_demo.app.screen import Notices
 from crowd_demo.host.recording.format import read_recording
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.render.hud.canvas import scale_for

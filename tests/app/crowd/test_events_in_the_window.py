@@ -8,8 +8,8 @@ import pytest
 from driven import Driven
 from hud_spy import Spy
 
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.crowd import Crowd
+from crowd_demo.app.screen import Notices
 from crowd_demo.cli import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.extras.ensemble.job import carry_out

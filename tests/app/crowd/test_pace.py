@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+from crowd_demo.app.pace import CATCH_UP_S, EVERY_S, LONGEST_FRAME_S, PAUSE, STEPS_S, Meters, Pace, StepRate
 from crowds import simulation
 from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.app.crowd.pace import CATCH_UP_S, EVERY_S, LONGEST_FRAME_S, PAUSE, STEPS_S, Meters, Pace, StepRate
 from crowd_demo.sim.metrics.readings import METERS, Meter
 
 DT = 1 / 64  # exact in binary, so that sums are
@@ -128,7 +128,7 @@ def read(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return len(names)
         return METERS[name]._replace(measure=measure)
 
-    monkeypatch.setattr("crowd_demo.app.crowd.pace.METERS", {name: meter(name) for name in METERS})
+    monkeypatch.setattr("crowd_demo.app.pace.METERS", {name: meter(name) for name in METERS})
     return names
 
 
@@ -185,7 +185,7 @@ def test_a_reading_belongs_to_the_settings_that_it_was_read_under(
 
 
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
+    monkeypatch.setattr("crowd_demo.app.pace.PAUSE", 0)
     driven.program.panels.next_mode(backwards=True)
     driven.frames(6)
     assert not any(driven.status().readings)
@@ -203,7 +203,7 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
 
 def test_readings_come_and_go_with_the_techniques_that_they_are_about_and_with_the_crowd(
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.crowd.pace.PAUSE", 0)
+    monkeypatch.setattr("crowd_demo.app.pace.PAUSE", 0)
     for paused in (False, True):  # from off to first to nearest
         driven.settled("k")
         readings = driven.status().readings

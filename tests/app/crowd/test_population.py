@@ -8,7 +8,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd import crowd_controls
-from crowd_demo.app.screen.window import close_window
+from crowd_demo.app.screen import close_window
 from crowd_demo.config import memory
 from crowd_demo.sim.actions import Place, Populate
 

@@ -4,10 +4,10 @@ from functools import partial
 
 import pygame
 import pytest
+from crowd_demo.app.dialog import Dialogs, Item, ListDialog
+from crowd_demo.app.menus import MOUSE
 from driven import Driven
 
-from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
-from crowd_demo.app.dialogs.menus import MOUSE
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.registry.actions import HEADINGS, PROGRAM
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES

@@ -8,10 +8,10 @@ from typing import Any
 
 import pygame
 import pytest
+from crowd_demo.app.dialog import other_value
 from driven import Driven
 from versus import versus
 
-from crowd_demo.app.dialogs.dialog import other_value
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.measure.ablation import AS_SHOWN, Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pygame
 import pytest
+from crowd_demo.app.menus import FileMenu, scenarios_menu, tours_menu
 from damages import make_fifo
 from driven import Driven
 from hud_spy import Spy
 
-from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
 from crowd_demo.render.hud.canvas import PAD, Pen, scale_for
 from crowd_demo.render.hud.views import HEAD, ListView, Row, draw_list

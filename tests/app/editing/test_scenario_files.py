@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pygame
 import pytest
+from crowd_demo.app.dialog import Question, TextDialog
 from driven import Driven
 
-from crowd_demo.app.dialogs.dialog import Question, TextDialog
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN, _source
 from crowd_demo.config.loader import load_config

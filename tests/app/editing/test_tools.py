@@ -7,7 +7,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.window import screen
+from crowd_demo.app.screen import screen
 from crowd_demo.config.maps import FLOOR, WALL
 from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.render.hud.status import BrushView

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
+from crowd_demo.app.tool_controls import DIFFERENCE, Undo
+from crowd_demo.app.tools import Sweep, distance_sq, is_passed, points_along, tiles_passed
 from driven import Driven
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.editing.tool_controls import DIFFERENCE, Undo
-from crowd_demo.app.editing.tools import Sweep, distance_sq, is_passed, points_along, tiles_passed
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.crowd import Crowd
+from crowd_demo.app.screen import Notices
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.actions import Action, Populate
 from crowd_demo.sim.edits import BringIn, PaintWalls, PutForce, TakeOut

@@ -18,8 +18,7 @@ from crowd_demo.app.copying import MAX_CHARACTERS, Shown, copy, setting
 from crowd_demo.cli.arguments import parser_of
 from crowd_demo.cli.run import RUN
 from crowd_demo.config.loader import load_config, parse_overrides
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import with_values
+from crowd_demo.config.model import Config, with_values
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.actions import Place, Populate, SetWalls, Switch
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crowd_demo.app.technique_controls import Switcher
 from driven import Driven
 
 from crowd_demo import cli
-from crowd_demo.app.crowd.technique_controls import Switcher
 from crowd_demo.app.trace import Trace, TracedProfile
 from crowd_demo.host.report import LEAST_FRAMES, Frames, Recorder, last_second, stages, to_csv
 from crowd_demo.host.system import YOUNG, collect_young

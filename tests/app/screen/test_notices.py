@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import pytest
+from crowd_demo.app.controls import HIDDEN_S, SCALES, PanelControls
 from driven import Driven
 
-from crowd_demo.app.dialogs.panel_controls import HIDDEN_S, SCALES, PanelControls
 from crowd_demo.app.key_input import Keymap
-from crowd_demo.app.screen.notices import CAPTION_S, FADE_S, NOTICE_S, Notices, ShownCaption, caption_of
-from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.screen import CAPTION_S, FADE_S, NOTICE_S, Notices, Preferences, ShownCaption, caption_of
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.card import Caption
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.quick
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, to be set."""
     now = [1000.0]
-    monkeypatch.setattr("crowd_demo.app.screen.notices.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("crowd_demo.app.screen.time.monotonic", lambda: now[0])
     return now
 
 

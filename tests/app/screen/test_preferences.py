@@ -8,12 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+from crowd_demo.app.controls import PanelControls
 
-from crowd_demo.app.dialogs.panel_controls import PanelControls
 from crowd_demo.app.key_input import Keymap
+from crowd_demo.app.screen import HEADER, Notices, Preferences, Values, read, user_file
 from crowd_demo.app.screen import preferences as module
-from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.screen.preferences import HEADER, Preferences, Values, read, user_file
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import WindowSettings

@@ -6,10 +6,10 @@ from typing import Any
 
 import pygame
 import pytest
+from crowd_demo.app.view_controls import CameraControls
 from driven import Driven
 
-from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.view_controls import CameraControls
+from crowd_demo.app.screen import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Camera
 

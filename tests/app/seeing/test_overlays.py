@@ -4,7 +4,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.screen.window import screen
+from crowd_demo.app.screen import screen
 from crowd_demo.registry.built_in import BEHAVIOURS, COLOURS, OVERLAYS
 from crowd_demo.sim.metrics.readings import METERS
 from crowd_demo.sim.simulation import Simulation

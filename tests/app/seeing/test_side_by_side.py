@@ -4,10 +4,10 @@ import math
 
 import pygame
 import pytest
+from crowd_demo.app.side_by_side import SecondCrowd, other_value
 from crowds import CROWDS, simulation
 from driven import Driven
 
-from crowd_demo.app.seeing.side_by_side import SecondCrowd, other_value
 from crowd_demo.measure.proof import short
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target
@@ -63,7 +63,7 @@ def hashed(driven: Driven) -> tuple[str, str, str]:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes are made as often as they can be."""
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.HASH_EVERY_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.side_by_side.HASH_EVERY_S", 0.0)
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def bare(driven: Driven) -> Driven:
 @pytest.fixture
 def turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """No frame has time for the steps of both."""
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.FRAME_MS", 0.0)
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.STILL_MS", 0.0)
+    monkeypatch.setattr("crowd_demo.app.side_by_side.FRAME_MS", 0.0)
+    monkeypatch.setattr("crowd_demo.app.side_by_side.STILL_MS", 0.0)
 
 
 def test_keys_choose_the_value_on_the_right_and_its_kernels_are_compiled_ahead(driven: Driven) -> None:
@@ -128,7 +128,7 @@ def test_hashes_copy_each_crowd_into_the_same_memory_and_rarely_where_that_takes
         driven.frames(3)
         assert hashed(driven)[1].startswith(f"hash {short(driven.program.sim.state_hash())}")
     assert second._memory.cache_info().misses == 2
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.COPY_SHARE", 1e-9)
+    monkeypatch.setattr("crowd_demo.app.side_by_side.COPY_SHARE", 1e-9)
     paused_at, driven.program.crowd.paused = second.hashed[0], False
     driven.until(lambda: second.hashed[0] > paused_at)
     last = second.hashed
@@ -225,7 +225,7 @@ def test_where_steps_take_long_the_crowds_step_in_alternate_frames_and_stay_comp
     assert sim.tick == second.sim.tick == start + 5
     assert hashed(driven)[0] == "same"
     for bound in ("STILL_MS", "FRAME_MS"):
-        monkeypatch.setattr(f"crowd_demo.app.seeing.side_by_side.{bound}", 1e9)
+        monkeypatch.setattr(f"crowd_demo.app.side_by_side.{bound}", 1e9)
     driven.program.crowd.paused = False
     driven.until(lambda: not split.takes_turns)
     for _ in range(3):
@@ -260,7 +260,7 @@ def test_a_jump_that_would_take_too_long_to_follow_is_a_new_beginning(monkeypatc
     second.keep_up(sim)
     assert second.sim and second.begun_at == 0 and second.sim.state_hash() != sim.state_hash()
     replica = second.sim
-    monkeypatch.setattr("crowd_demo.app.seeing.side_by_side.CATCH_UP_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.side_by_side.CATCH_UP_S", 0.0)
     sim.step(9)
     second.keep_up(sim)
     assert second.sim is replica and second.begun_at == sim.tick == 18 and replica.state_hash() == sim.state_hash()

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from crowd_demo.app.live_numbers import Guess
 from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.app.tours.live_numbers import Guess
 from crowd_demo.config.tour import Bet
 from crowd_demo.render.hud.status import BetOutcome, BetView
 from crowd_demo.render.hud.text_panels import BET

@@ -7,13 +7,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from driven import Driven
-
-from crowd_demo.app import loop
-from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.card.trial import Trial
-from crowd_demo.app.loop import Loop
-from crowd_demo.app.tours.live_numbers import (
+from crowd_demo.app.cards import Cards, Trial
+from crowd_demo.app.live_numbers import (
     ALIKE,
     COMPARED,
     NOT_TOLD,
@@ -27,7 +22,11 @@ from crowd_demo.app.tours.live_numbers import (
     number_text,
     of_card,
 )
-from crowd_demo.app.tours.tour import TourPlayer
+from crowd_demo.app.tour import TourPlayer
+from driven import Driven
+
+from crowd_demo.app import loop
+from crowd_demo.app.loop import Loop
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import BEFORE, NUMBERS, PLACEHOLDER, load_tour

@@ -6,9 +6,8 @@ from typing import Any
 from weakref import ref
 
 import pytest
+from crowd_demo.app.live_numbers import TO_COME
 from driven import Driven
-
-from crowd_demo.app.tours.live_numbers import TO_COME
 
 SMALL = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
 TOUR = """

@@ -34,7 +34,7 @@ from crowd_demo.extras.ensemble.running import (
 )
 from crowd_demo.extras.ensemble.table import COLOURS, Table, groups_of, make_table, parquet, plot
 from crowd_demo.host.files import sealed_line
-from crowd_demo.host.shell import duration
+from crowd_demo.host.system import duration
 
 MEASURES = ["population"]
 

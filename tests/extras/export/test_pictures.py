@@ -28,7 +28,7 @@ from crowd_demo.extras.export import pictures
 from crowd_demo.extras.export.pictures import CARD_S, FILMS, Bookmark, Film, Shot, gif, view_at, write_pictures
 from crowd_demo.extras.export.sources import Source, read_source
 from crowd_demo.extras.export.trajectories import FORMATS
-from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.measure.proof import Picture
 
 SIZE, SECONDS, FPS = (160, 90), 0.5, 10
 STILL = Shot(SIZE, (Bookmark(0, 900, 500, 0.8),))

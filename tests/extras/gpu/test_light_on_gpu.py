@@ -6,7 +6,7 @@ from crowds import FLOCK, simulation
 from emulated_gpu import install_gpu
 
 from crowd_demo.extras.gpu.cuda import GraphicsProcessor
-from crowd_demo.measure.crowd_variant import Picture, picture_hash
+from crowd_demo.measure.proof import Picture, picture_hash
 from crowd_demo.render import scene
 from crowd_demo.render.figures import sprited
 

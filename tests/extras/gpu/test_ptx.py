@@ -14,7 +14,7 @@ from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import Launch, kernel
 from crowd_demo.compute.simd import root, to_float
 from crowd_demo.extras.gpu.cuda import GpuArray, pack
-from crowd_demo.measure.crowd_variant import Picture
+from crowd_demo.measure.proof import Picture
 from crowd_demo.render import scene
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(llvm.TYPED or not hasattr(jit.compiler, "body_of"),

@@ -19,7 +19,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.extras.commands.measuring import watched
 from crowd_demo.extras.lab.claims.claim import CrowdArm
 from crowd_demo.extras.lab.sweep import NOTE, WARM_UP, expectations
-from crowd_demo.host.shell import ERASE
+from crowd_demo.host.system import ERASE
 from crowd_demo.measure.experiment import Slice
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.techniques import BY_PATH
@@ -181,7 +181,7 @@ class Two:
 @pytest.mark.quick
 def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("crowd_demo.extras.commands.measuring.LOOK_EVERY_S", 0.01)
-    monkeypatch.setattr("crowd_demo.host.shell.REDRAW_EVERY_S", 0.0)
+    monkeypatch.setattr("crowd_demo.host.system.REDRAW_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert watched("two", lambda tell: Two(), lambda two: 0) == 0
     assert f"{ERASE}two:  50%  counting" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from driven import Driven
 from fuzzes import FILES
 from recorded_run import Run, replayed
 
-from crowd_demo.app.screen.window import close_window
+from crowd_demo.app.screen import close_window
 from crowd_demo.cli import main
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config

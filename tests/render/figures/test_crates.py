@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.model import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import bounds_of

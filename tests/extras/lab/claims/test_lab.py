@@ -44,7 +44,7 @@ from crowd_demo.extras.lab.claims.claim import (
 from crowd_demo.extras.lab.claims.experiments import CLAIMS
 from crowd_demo.extras.lab.claims.experiments.against_c import PEOPLE, CppPeople, program
 from crowd_demo.extras.lab.claims.results import LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
-from crowd_demo.host.shell import ProgressLine
+from crowd_demo.host.system import ProgressLine
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
 from crowd_demo.registry.techniques import STRUCTURES
