@@ -9,8 +9,9 @@ import ctypes
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ["CROWD_DEMO_PREFERENCES"] = ""  # whoever runs the tests has their own
@@ -19,6 +20,7 @@ import pytest
 from crowds import CROWDS, Settings
 from hypothesis import settings
 
+from crowd_demo.cli import main
 from crowd_demo.compute.cache import has_room, is_empty
 from crowd_demo.host.system import free_cycles
 
@@ -48,3 +50,25 @@ def memory() -> Iterator[None]:
 def crowd(request: pytest.FixtureRequest) -> Settings:
     """The settings of a small crowd of each behaviour."""
     return CROWDS[request.param]
+
+
+@pytest.fixture
+def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def errors_of(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    """Lines on stderr of a command that ends with exit code 2 and prints nothing else."""
+    def errors_of(*args: str) -> list[str]:
+        code: object
+        try:
+            code = main(args)
+        except SystemExit as leaving:
+            code = leaving.code
+        out, err = capsys.readouterr()
+        assert (code, out) == (2, "")
+        return err.splitlines()
+
+    return errors_of

@@ -3,11 +3,14 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from crowd_demo.config.loader import ConfigError
 
 
 def damages(data: bytes, seed: int, count: int) -> Iterator[bytes]:
@@ -66,3 +69,11 @@ def slips(text: str, seed: int, count: int) -> Iterator[bytes]:
                     put = (*EXTREMES, *every)[int(chance.integers(len(EXTREMES) + len(every) * int(chance.integers(2))))]
                     changed[number] = lines[number][:first] + put + lines[number][last:]
         yield "\n".join(changed).encode()
+
+
+def mistakes_in(read: Callable[..., object], *arguments: Any, **named: Any) -> list[str]:
+    """The lines of the mistakes for which a function refuses a configuration, a tour, a plan or a part of one."""
+    with pytest.raises(ConfigError) as caught:
+        read(*arguments, **named)
+    assert str(caught.value) == "\n".join(caught.value.lines)
+    return caught.value.lines

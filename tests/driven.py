@@ -31,12 +31,20 @@ def wait_until(happened: Callable[[], object], patience_s: float = PATIENCE_S) -
         time.sleep(0.001)
 
 
+def run_headless(*settings: str, **options: Any) -> int:
+    """Run a small crowd as the command does, without a window; return its exit code."""
+    from crowd_demo.app import main
+
+    small = "agents=300", "map=null", "window.width=320", "window.height=180"
+    return main.run(load_config("1k", [*small, *settings]), RunOptions(headless=True, **options))
+
+
 SMALL = "agents=200", "map=null", "window.width=640", "window.height=360"
 WHOLE = "camera.center=null", "camera.zoom=null"  # `1k` opens at one of its doors, which are not there without its map
 
 
 class Driven:
-    """A loaded program; `press` and its like post an event, `frames` lets the program see it."""
+    """A loaded program; `press` and its like post an event and let the program see it, in as many frames as they are told."""
 
     def __init__(self, *settings: str, config: str = "1k", quick: bool = False, frames: int | None = None) -> None:
         from crowd_demo.app.loop import Loop
@@ -60,16 +68,22 @@ class Driven:
         self.program.collect_news()
         return self.program.status()
 
-    def press(self, key: str, mod: int = 0, hold: bool = False) -> None:
+    def press(self, key: str, mod: int = 0, hold: bool = False, frames: int = 1) -> None:
         pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=mod))
         if not hold:
             self.release(key)
-        self.frames()
+        self.frames(frames)
 
-    def keys(self, *names: str, mod: int = 0) -> None:
-        """Press keys, one after another."""
+    def keys(self, *names: str, mod: int = 0, frames: int = 1) -> None:
+        """Press keys, one after another, and have so many frames from the last one on."""
         for name in names:
             self.press(name, mod)
+        self.frames(frames - 1)
+
+    def settled(self, *names: str, mod: int = 0) -> None:
+        """Press keys, and go on until no technique waits for its kernels."""
+        self.keys(*names, mod=mod)
+        self.settle()
 
     def release(self, key: str) -> None:
         pygame.event.post(pygame.Event(pygame.KEYUP, key=pygame.key.key_code(key), mod=0))
@@ -78,13 +92,14 @@ class Driven:
         pygame.event.post(pygame.Event(kind, **values))
         self.frames()
 
-    def drag(self, *way: tuple[float, float], button: int = 1, release: bool = True) -> None:
+    def drag(self, *way: tuple[float, float], button: int = 1, release: bool = True, frames: int = 1) -> None:
         """Press a button of the mouse at the first pixel, move to the others, and release it: a click if there are none."""
         self.post(pygame.MOUSEBUTTONDOWN, pos=way[0], button=button)
         for at in way[1:]:
             self.move(at, button)
         if release:
             self.post(pygame.MOUSEBUTTONUP, pos=way[-1], button=button)
+        self.frames(frames - 1)
 
     def move(self, at: tuple[float, float], button: int = 0) -> None:
         """Move the mouse to a pixel, with a button held or none (0)."""
@@ -120,6 +135,11 @@ class Driven:
             return not (self.tour().doing or self.program.crowd.changes)
         self.until(is_told)
         return self.tour()
+
+    def turn_page(self, key: str) -> TourView:
+        """Press a key of the tour, and go on until the page that it leads to has its numbers."""
+        self.press(key)
+        return self.until_told()
 
     def until(self, found: Callable[[], object]) -> None:
         """Run frames until something holds."""

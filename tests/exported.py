@@ -96,8 +96,7 @@ Place = tuple[float, float, int]  # x, y and state
 
 def page_of(of: Source, path: Path, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write a page and read it: its record, and its blocks."""
-    wanted = asked(of, path, **options)
-    write_page(planned(wanted, may_change_fps=False), "crowd-demo export ...")
+    write_page(planned(asked(of, path, **options), may_change_fps=False), "crowd-demo export ...")
     return read_page(path)
 
 

@@ -3,8 +3,6 @@
 In a world of 5,200 units a tile is 1.6 m wide. Nothing marks a destination, so these are drawn.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -22,8 +20,7 @@ def _hall() -> np.ndarray:
 def lake() -> np.ndarray:
     """A lake from shore to shore, with two bridges of two tiles."""
     tiles, row = _hall(), np.arange(SIDE)[:, None]
-    column = np.arange(SIDE)
-    shore = 12 + 6 * np.sin(column / 9)
+    shore = 12 + 6 * np.sin(np.arange(SIDE) / 9)
     tiles[(np.abs(row - SIDE / 2) < shore) & (tiles == ".")] = "W"
     for first in (30, 92):
         tiles[1:-1, first:first + 2] = "."

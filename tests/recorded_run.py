@@ -1,7 +1,7 @@
 """A run that is recorded, and the run that its recording plays."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from crowds import open_world, simulation
@@ -36,21 +36,23 @@ class Run:
         self.recording = Recording(path, self.sim)
         self.kept = self.sim.snapshot()
 
-    def steps(self, count: int) -> None:
+    def steps(self, count: int) -> Self:
         for _ in range(count):
             if self.chance.random() < 0.2:
                 self.act(random_action(self.chance))
             self.sim.step()
             self.recording.stepped(self.sim)
+        return self
 
     def act(self, action: Action) -> None:
         self.sim.apply(action)
         self.recording.acted(self.sim.tick, action)
 
-    def end(self, crash: str = "") -> None:
+    def end(self, crash: str = "") -> Self:
         """End the recording, and wait until it is written."""
         self.recording.end(self.sim, crash)
         self.recording.wait()
+        return self
 
     def restart(self) -> None:
         left, config = self.sim.tick, self.sim.config

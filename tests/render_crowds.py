@@ -20,8 +20,7 @@ def crowd(seed, count, spread=1.0):
     place = [(0.5 + spread * rng.uniform(-0.5, 0.5, padded)) * size for size in (WIDTH, HEIGHT)]
     x, y = (column.astype(np.float32) for column in place)
     vx, vy = (rng.uniform(-180, 180, padded).astype(np.float32) for _ in range(2))
-    ids = rng.permutation(3 * padded)[:padded].astype(np.int32)
-    return Moving(ids, x, y, vx, vy)
+    return Moving(rng.permutation(3 * padded)[:padded].astype(np.int32), x, y, vx, vy)
 
 
 def grid(agents, count, seed=0):

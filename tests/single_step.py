@@ -1,7 +1,5 @@
 """Run a function in a child process, one instruction at a time: a reference for counts of instructions."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal
@@ -21,8 +19,7 @@ def single_steps(run: Callable[[], object], size: int) -> tuple[Counter[int], di
     ptrace = ctypes.CDLL(None, use_errno=True).ptrace
     ptrace.restype, ptrace.argtypes = ctypes.c_long, [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     if not (child := os.fork()):
-        allowed = ptrace(TRACE_ME, 0, None, None) == 0
-        for part in (lambda: None, run) if allowed else ():
+        for part in (lambda: None, run) if (ptrace(TRACE_ME, 0, None, None) == 0) else ():
             part()
             os.kill(os.getpid(), signal.SIGSTOP)
         os._exit(0)

@@ -16,6 +16,7 @@ ASSETS = Path(__file__).parent.parent / "assets"
 sys.path.insert(0, str(ASSETS))
 
 import draw  # noqa: E402  (the drawing scripts stand beside the files that they make)
+import draw_maps  # noqa: E402
 from canvas import to_bytes  # noqa: E402
 from draw_birds import BEATS, HUNT, draw_bird  # noqa: E402
 from draw_birds import LOOKS as BIRDS  # noqa: E402
@@ -23,9 +24,13 @@ from draw_birds import STEP as BIRDS_STEP  # noqa: E402
 from draw_people import POSES, SHAPES, draw_person  # noqa: E402
 from draw_people import STEP as PEOPLE_STEP  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
+from terrains import all_fields  # noqa: E402
 
+from crowd_demo.config.maps import read_map  # noqa: E402
 from crowd_demo.render.figures.crates import FACE, inks  # noqa: E402
 from crowd_demo.render.figures.sprites import STATES  # noqa: E402
+from crowd_demo.sim.terrain.flow_fields import UNREACHABLE  # noqa: E402
+from crowd_demo.sim.terrain.tiles import Terrain  # noqa: E402
 
 FILES = ("people.webp", "people_dyes.webp", "icons.webp", "birds.webp", "hunt.webp", "tiles.webp")
 Pixels = NDArray[np.uint8]
@@ -191,3 +196,24 @@ def test_crates_of_every_tone_stand_out_on_water_to_colour_blind_eyes(sprites: d
     water = tiles[sprites["tiles"]["kinds"].index("water")].mean(axis=(0, 1, 2))
     for colour in inks()[:, FACE].tolist():
         assert distance([colour >> 16 & 255, colour >> 8 & 255, colour & 255], water) > 22
+
+
+# --- Maps ------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+def test_the_script_draws_exactly_the_shipped_maps(tmp_path: Path) -> None:
+    draw_maps.draw_all(tmp_path)
+    drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    shipped = {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in (ASSETS / "maps").glob("*.map")}
+    assert drawn == shipped and len(drawn) == 12
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("name", "destinations"), [
+    ("plaza", 10), ("maze", 9), ("doorway", 6), ("citadel", 16), ("station", 8), ("theatre", 34), ("concert", 6),
+    ("corridor", 2), ("crossing", 2), ("meadow", 14), ("metropolis", 36)])
+def test_every_destination_can_be_reached_from_wherever_people_start(name: str, destinations: int) -> None:
+    terrain = Terrain(read_map(ASSETS / "maps" / f"{name}.map"), 4000, 4000)
+    fields = all_fields(terrain)
+    assert len(terrain.destinations) == destinations
+    assert (fields.fields.direction[:, terrain.labels == 0] != UNREACHABLE).all()

@@ -1,7 +1,5 @@
 """Programs and pictures without a window."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +13,8 @@ from crowd_demo.config.model import WindowSettings
 
 @pytest.fixture(autouse=True)
 def closed_window() -> Iterator[None]:
-    """Close the window that a test has opened."""
+    """Close the window that a test has opened; text can also be written without one."""
+    pygame.font.init()
     yield
     if pygame.display.get_init():
         close_window()

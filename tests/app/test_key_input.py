@@ -1,7 +1,5 @@
 """Keys on any layout, from the event to its effect, and the mouse."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path
@@ -207,8 +205,7 @@ def launches_from_root(frame: FrameType | None) -> list[str]:
 
 def test_from_key_2_to_the_value_it_is_seven_calls_and_fifteen_files(driven: Driven) -> None:
     for mod in (0, pygame.KMOD_LSHIFT):  # both values are compiled then
-        driven.press("2", mod)
-        driven.settle()
+        driven.settled("2", mod=mod)
     path = Followed(driven)
     driven.loop.worker.submit(lambda: sys.setprofile(path)).result()
     sys.setprofile(path)

@@ -1,7 +1,5 @@
 """What the window does while a step takes long."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

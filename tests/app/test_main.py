@@ -1,22 +1,17 @@
 """Whole runs: exit codes, the report, the picture."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-import time
-from itertools import count
 from pathlib import Path
-from typing import Any
 from unittest.mock import MagicMock
 
 import pygame
 import pytest
-from driven import without_progress
+from driven import run_headless, without_progress
 
-from crowd_demo.app import RunOptions, main
+from crowd_demo.app import main
 from crowd_demo.config.loader import load_config
 from crowd_demo.host.system import STDOUT
 from crowd_demo.sim.simulation import Simulation
@@ -24,16 +19,12 @@ from crowd_demo.sim.simulation import Simulation
 SMALL = ["agents=300", "map=null", "window.width=320", "window.height=180"]
 
 
-def run(*settings: str, **options: Any) -> int:
-    return main.run(load_config("1k", [*SMALL, *settings]), RunOptions(headless=True, **options))
-
-
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "crowd_demo", "--config", "1k", "--set", "map=null", *arguments]
 
 
 def test_the_report_says_what_ran(tmp_path: Path) -> None:
-    assert run(frames=30, report=tmp_path / "report.json") == 0
+    assert run_headless(frames=30, report=tmp_path / "report.json") == 0
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert (report["agents"], report["frames"], report["steps"], report["seed"]) == (300, 30, 30, 1)
     assert report["warmup_frames"] == 7
@@ -54,23 +45,23 @@ def test_the_report_says_what_ran(tmp_path: Path) -> None:
 
 
 def test_the_report_explains_a_stage_when_that_was_asked(tmp_path: Path) -> None:
-    assert run(frames=10, report=tmp_path / "report.json", why="interaction") == 0
+    assert run_headless(frames=10, report=tmp_path / "report.json", why="interaction") == 0
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert [row["name"] for row in report["why"]][:2] == ["time", "pairs"] and report["why"][-1]["name"] == "bottleneck"
     assert report["steps"] == 10
-    assert run(frames=10, report=tmp_path / "plain.json") == 0
+    assert run_headless(frames=10, report=tmp_path / "plain.json") == 0
     plain = json.loads((tmp_path / "plain.json").read_text("utf-8"))
     assert "why" not in plain and plain["state_hash"] == report["state_hash"]
 
 
 def test_a_run_without_a_picture_has_no_stages_of_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(frames=8, report=STDOUT, render=False) == 0
+    assert run_headless(frames=8, report=STDOUT, render=False) == 0
     report = json.loads(capsys.readouterr().out)
     assert {"interaction", "move"} <= set(report["phases_ms"]) and "blit" not in report["phases_ms"]
 
 
 def test_the_picture_is_the_last_frame(tmp_path: Path) -> None:
-    assert run(frames=3, screenshot=tmp_path / "shot.png") == 0
+    assert run_headless(frames=3, screenshot=tmp_path / "shot.png") == 0
     picture = pygame.image.load(tmp_path / "shot.png")
     assert picture.get_size() == (320, 180)
     assert len({tuple(picture.get_at((x, y))) for x in range(0, 320, 4) for y in range(0, 180, 4)}) > 8
@@ -81,48 +72,17 @@ def test_what_cannot_be_written_is_a_line_and_leaves_the_other(
         broken: str, left: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = {"report": tmp_path / "a.json", "screenshot": tmp_path / "b.png"}
     paths[broken] = tmp_path / "gone" / paths[broken].name
-    assert run(frames=2, **paths) == 1
+    assert run_headless(frames=2, **paths) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"crowd-demo: --{broken}: cannot write {paths[broken]}: ") and said.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == [left]
-
-
-def quitting_in_a_step(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """The third step takes so long, and somebody closes the window meanwhile."""
-    step, number = Simulation.step, count()
-
-    def slow(sim: Simulation) -> None:
-        if next(number) == 3:
-            pygame.event.post(pygame.Event(pygame.QUIT))
-            time.sleep(seconds)
-        step(sim)
-
-    monkeypatch.setattr(Simulation, "step", slow)
-
-
-def test_quitting_in_a_long_step_still_writes_what_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    quitting_in_a_step(monkeypatch, 1.0)
-    assert run(frames=50, report=tmp_path / "a.json", screenshot=tmp_path / "b.png") == 0
-    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["steps"] == 4 and (tmp_path / "b.png").exists()
-
-
-def test_quitting_in_a_step_that_does_not_end_is_a_line_and_code_1(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    left: list[int] = []
-    monkeypatch.setattr("os._exit", left.append)
-    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
-    monkeypatch.setattr("crowd_demo.app.loop.GRACE_FRAMES", 0)
-    quitting_in_a_step(monkeypatch, 1.0)
-    assert run(frames=50, report=tmp_path / "a.json") == 1 and left == [1]
-    line = f"crowd-demo: left in the middle of a step: not written: --report {tmp_path / 'a.json'}\n"
-    assert without_progress(capsys.readouterr().err) == line
 
 
 @pytest.mark.parametrize(("owner", "name"), [(main, "load_program"), (Simulation, "step")])
 def test_a_crash_while_loading_or_in_the_worker_is_raised(owner: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(owner, name, MagicMock(side_effect=ZeroDivisionError))
     with pytest.raises(ZeroDivisionError):
-        run(frames=1)
+        run_headless(frames=1)
 
 
 def test_only_the_report_is_written_to_standard_output() -> None:

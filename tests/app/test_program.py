@@ -1,7 +1,5 @@
 """The program: its parts, actions, numbers, configurations and end."""
 
-from __future__ import annotations
-
 import gc
 import json
 import re
@@ -38,12 +36,10 @@ def test_the_key_of_a_technique_turns_it_off_and_on_or_goes_through_its_choices(
     for technique in TECHNIQUES:
         value, choices = get(technique.path), technique.choices
         following = choices[(choices.index(value) + 1) % len(choices)]
-        driven.press(technique.key)
-        driven.settle()
+        driven.settled(technique.key)
         has_off = technique.path in ("simd", "overlap_passes", "reorder.when", "cull", "depth")
         assert get(technique.path) == (choices[0] if has_off else following)
-        driven.press(technique.key, 0 if has_off else pygame.KMOD_LSHIFT)
-        driven.settle()
+        driven.settled(technique.key, mod=0 if has_off else pygame.KMOD_LSHIFT)
         assert get(technique.path) == value
 
 
@@ -133,15 +129,9 @@ def test_the_number_of_agents_can_be_typed(driven: Driven) -> None:
 @pytest.mark.parametrize("path", ["neighbours", "neighbour_limit"])
 def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: str) -> None:
     for _ in BY_PATH[path].choices:
-        driven.press(BY_PATH[path].key)
-        driven.settle()
+        driven.settled(BY_PATH[path].key)
         assert list(launches_to_compile(driven.program.sim))
         assert all(is_compiled(launch) for launch in launches_to_compile(driven.program.sim))
-
-
-def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
-    driven.keys(*"]]]/]")
-    assert driven.status().notices == ["speed x2", "stagger avoidance: 7"]
 
 
 def test_speed(driven: Driven) -> None:
@@ -321,11 +311,9 @@ def test_a_run_of_a_number_of_frames_never_asks() -> None:
 def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
         driven: Driven, key: str, path: str, lower: float, higher: float) -> None:
     driven.press(key)
-    driven.press("[")
-    driven.settle()
+    driven.settled("[")
     assert driven.program.sim.optimizations.get(path) == lower
-    driven.keys("]", "]")
-    driven.settle()
+    driven.settled("]", "]")
     assert driven.program.sim.optimizations.get(path) == higher
     assert driven.status().touched == path
     assert any(f": {higher}" in notice for notice in driven.status().notices)
@@ -336,8 +324,7 @@ def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) 
     driven.press("]")
     assert driven.status().notices == ["stagger avoidance: 16, the most"]
     assert not driven.program.sim.history
-    driven.press("7")
-    driven.settle()
+    driven.settled("7")
     driven.press("[")
     assert driven.status().notices[-1] == "culling has no number to change"
     assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
@@ -351,8 +338,7 @@ def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) 
     ("z", "install it with pip|there is no NVIDIA GPU|this behaviour has no kernels|old")])
 def test_the_key_of_a_technique_without_effect_says_why_and_begins_no_card(driven: Driven, key: str, why: str) -> None:
     driven.program.cards.on = True
-    driven.press(key)
-    driven.settle()
+    driven.settled(key)
     driven.frames(3)
     assert re.search(rf": .+\. No effect now: ({why})", driven.status().notices[-1])
     assert driven.program.sim.history and driven.program.cards.trial is None

@@ -1,7 +1,5 @@
 """What is seen: the camera, the frozen view, screenshots, overlays, colours and the size of the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +8,6 @@ import pytest
 from driven import Driven
 
 from crowd_demo.registry.built_in import COLOURS
-
-LARGE = "window.width=1280", "window.height=720"
 
 
 def test_panning_fitting_wheel_and_drag(driven: Driven) -> None:
@@ -118,7 +114,7 @@ def is_free(driven: Driven) -> bool:
 @pytest.mark.parametrize(("hud", "name", "least", "most"), [("full", "queues", 300, 800), ("off", "rope", 1000, 1280)])
 def test_another_scenario_opens_beside_the_panels_too_and_without_a_hud_in_all_of_the_window(
         hud: str, name: str, least: float, most: float) -> None:
-    driven = Driven(*LARGE, f"window.hud={hud}")
+    driven = Driven("window.width=1280", "window.height=720", f"window.hud={hud}")
     driven.open(name)
     left, _, right, _ = seen_world(driven)
     assert least < right - left <= most and (hud == "off" or is_free(driven))

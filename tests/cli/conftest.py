@@ -5,8 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from crowd_demo.cli import main
-
 
 @pytest.fixture
 def started(monkeypatch):
@@ -29,19 +27,3 @@ def fails(monkeypatch):
         monkeypatch.setitem(sys.modules, "crowd_demo.app.main", SimpleNamespace(run=run))
 
     return fails
-
-
-@pytest.fixture
-def errors_of(capsys):
-    """Lines on stderr of a run that ends with exit code 2 and prints nothing else."""
-    def errors_of(*args):
-        code: object
-        try:
-            code = main(args)
-        except SystemExit as leaving:
-            code = leaving.code
-        out, err = capsys.readouterr()
-        assert (code, out) == (2, "")
-        return err.splitlines()
-
-    return errors_of

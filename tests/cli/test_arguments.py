@@ -1,6 +1,5 @@
 """Arguments of the command line: what the program is given, and one line for each mistake."""
 
-
 import json
 import os
 import subprocess
@@ -59,8 +58,8 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
     (["--tour", "talk", "--headless", "--no-render"], "--no-render: not with --tour, which also measures the picture"),
     (["--tour", "talk", "--set", "agents=x"], "--set:1: agents: must be a whole number from 0 to 32000000, not 'x'"),
 ])
-def test_a_mistake_about_a_tour_is_one_line(started, errors_of, tmp_path, monkeypatch, args, line):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_mistake_about_a_tour_is_one_line(started, errors_of, args, line):
     Path("bad.yaml").write_text("config: 1k\nsteps:\n  - say: '{ms}'\n", "utf-8")
     assert line in errors_of(*args) and not started
 
@@ -104,17 +103,6 @@ def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started)
     (["--report", "x" * 5000], "--report: the file cannot be written: File name too long"),
     (["--report", "folder.png"], "--report: folder.png is a folder"),
     (["--list-keys", "--print-config"], "crowd-demo: argument --print-config: not allowed with argument --list-keys"),
-])
-def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, monkeypatch, args, start):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder.png").mkdir()
-    (line,) = errors_of(*(args if "--config" in args else ["--config", "20k-flock", *args]))
-    assert line.startswith(start)
-    assert started == []
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(("args", "start"), [
     (["swep"], "crowd-demo: unknown command 'swep' (did you mean sweep?); commands: run, replay, sweep, "),
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
     (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
@@ -135,8 +123,10 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     (["export", "run.replay", "run.csv", "--to", "0"], "crowd-demo export: argument --to: must be a number of seconds above"),
     (["validate", "--out", ""], "crowd-demo validate: argument --out: must not be empty"),
 ])
-def test_a_mistake_of_any_command_is_one_line(started, errors_of, args, start):
-    (line,) = errors_of(*args)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, args, start):
+    (tmp_path / "folder.png").mkdir()
+    (line,) = errors_of(*(["--config", "20k-flock"] if args[0].startswith("--") and "--config" not in args else []), *args)
     assert line.startswith(start)
     assert started == []
 

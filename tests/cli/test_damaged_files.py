@@ -77,17 +77,14 @@ def complete(path: Path) -> None:
 
 
 def recording(path: Path) -> None:
-    run = Run(path, 9)
-    run.steps(30)
+    run = Run(path, 9).steps(30)
     run.restart()
     run.steps(10)
     run.end()
 
 
 def saved(path: Path) -> None:
-    run = Run(path.with_suffix(".replay"), 9)
-    run.steps(5)
-    run.end()
+    run = Run(path.with_suffix(".replay"), 9).steps(5).end()
     write_save(path, run.sim.snapshot())
 
 
@@ -142,8 +139,7 @@ KINDS = (
 def command(kind: Kind, path: Path) -> int:
     if kind.called:
         return kind.called(path)
-    argument = f"map={path.name}" if kind.arguments == ON_MAP else path.name
-    return main([*kind.arguments, argument])
+    return main([*kind.arguments, f"map={path.name}" if kind.arguments == ON_MAP else path.name])
 
 
 def damaged(kind: Kind, data: bytes) -> Iterator[bytes]:
@@ -167,9 +163,9 @@ def forget_peak() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.usefixtures("in_tmp_path")
 def test_a_damaged_file_costs_a_line_a_mistake_and_little_time(
         kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.syspath_prepend(ROOT / "tests/toys")  # whose settings the plugin names
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

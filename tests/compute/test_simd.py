@@ -1,7 +1,5 @@
 """Registers against NumPy: what writes under a mask, and remainders by a product."""
 
-from __future__ import annotations
-
 import sys
 
 import numba

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import yaml
-from damages import make_fifo
+from damages import make_fifo, mistakes_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,22 +19,11 @@ from crowd_demo.registry.built_in import BEHAVIOURS
 pytestmark = pytest.mark.quick
 
 
-def lines_of(*args):
-    with pytest.raises(ConfigError) as caught:
-        load_config(*args)
-    assert str(caught.value) == "\n".join(caught.value.lines)
-    return caught.value.lines
-
-
 def test_what_the_file_says_is_what_one_gets(write):
     config = load_config(write("agents: 7\ncrowd: {radius: 12}\noptimizations:\n  cull: off\n  stagger: {sight: 2}\n"))
     assert (config.agents, config.crowd.radius, config.optimizations.cull, config.optimizations.stagger.sight) == \
         (7, 12, "off", 2)
     assert config.crowd.body == Config.model_validate({}).crowd.body
-
-
-def test_an_empty_file_is_all_defaults(write):
-    assert load_config(write("# nothing\n")) == Config.model_validate({})
 
 
 @pytest.mark.parametrize(("text", "line"), [
@@ -80,12 +69,12 @@ def test_an_empty_file_is_all_defaults(write):
     ('"a\\nb": 1', "bad.yaml:1: a\\nb: unknown key"),
 ])
 def test_a_mistake_is_one_line_with_its_place(write, text, line):
-    (said,) = lines_of(write(text))
+    (said,) = mistakes_in(load_config, write(text))
     assert said == line or (line.endswith(": ") and said.startswith(line))
 
 
 def test_all_mistakes_of_a_file_come_at_once_in_its_order(write):
-    lines = lines_of(write("""
+    lines = mistakes_in(load_config, write("""
 agents: abc
 sed: 3
 agents: 4
@@ -110,26 +99,27 @@ map: nowhere
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.yaml", "no/where.yaml", "/no/where", "", ".", "a\0b", "x" * 5000])
 def test_a_missing_file_is_one_line(write, name):
-    (line,) = lines_of(name)
+    (line,) = mistakes_in(load_config, name)
     assert "no such file, nor a shipped configuration" in line
 
 
 def test_a_name_like_no_other_is_answered_with_all_names_the_users_own_too(write, tmp_path):
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "mine.yaml").write_text("agents: 5\n", "utf-8")
-    (line,) = lines_of("zzz")
+    (line,) = mistakes_in(load_config, "zzz")
     assert line.startswith("zzz: no such file, nor a shipped configuration (there are: 1k, 5k, ")
     assert line.endswith("station, mine)")
-    assert lines_of("mien")[0].endswith("(did you mean mine?)")
-    assert lines_of("20kk.yaml") == ["20kk.yaml: no such file, nor a shipped configuration (did you mean 20k?)"]
+    assert mistakes_in(load_config, "mien")[0].endswith("(did you mean mine?)")
+    assert mistakes_in(load_config, "20kk.yaml") == [
+        "20kk.yaml: no such file, nor a shipped configuration (did you mean 20k?)"]
 
 
 def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(write):
-    lines = lines_of(write("agents: 1\n" * 1001))
+    lines = mistakes_in(load_config, write("agents: 1\n" * 1001))
     assert lines == [*(f"bad.yaml:{line}: agents: given twice, first on line 1" for line in range(2, 22)),
                      "bad.yaml: and 980 more"]
-    assert len(lines_of(write("agents: 1\n" * 21))) == 20
-    assert lines_of("1k", ["agents"] * 1020)[-1] == "overrides: and 1,000 more"
+    assert len(mistakes_in(load_config, write("agents: 1\n" * 21))) == 20
+    assert mistakes_in(load_config, "1k", ["agents"] * 1020)[-1] == "overrides: and 1,000 more"
 
 
 def test_what_is_no_regular_file_is_refused_without_waiting(write, tmp_path):
@@ -137,8 +127,8 @@ def test_what_is_no_regular_file_is_refused_without_waiting(write, tmp_path):
     (tmp_path / "device.yaml").symlink_to("/dev/zero")
     make_fifo(tmp_path / "pipe.map")
     for name in ("pipe", "device"):
-        assert lines_of(name) == [f"{name}.yaml:1: file: not a regular file"]
-    (line,) = lines_of(write("map: pipe.map\n"))
+        assert mistakes_in(load_config, name) == [f"{name}.yaml:1: file: not a regular file"]
+    (line,) = mistakes_in(load_config, write("map: pipe.map\n"))
     assert line == f"bad.yaml:1: map: {tmp_path / 'pipe.map'}: cannot be read (not a regular file)"
 
 
@@ -175,7 +165,7 @@ def test_an_override_may_mend_a_mistake_of_the_file(write):
     ({"crowd": {"max_speed_factor": 11}}, "overrides: crowd.max_speed_factor: must be a number from 0 to 10, not 11"),
 ])
 def test_a_mistake_in_an_override_names_the_override(write, overrides, line):
-    (said,) = lines_of(write("agents: 7\n"), overrides)
+    (said,) = mistakes_in(load_config, write("agents: 7\n"), overrides)
     assert said.startswith(line)
 
 
@@ -196,7 +186,7 @@ def test_a_map_that_is_not_one_is_one_line(write, tmp_path, name):
     (tmp_path / "bad.map").write_text("type octile\nheight 2\nwidth 3\nmap\n@.@\n", "utf-8")
     (tmp_path / "bad.png").write_bytes(b"\x89PNG")
     (tmp_path / "folder.map").mkdir()
-    (line,) = lines_of(write("agents: 5\n"), {"map": name})
+    (line,) = mistakes_in(load_config, write("agents: 5\n"), {"map": name})
     assert line.startswith("overrides: map: ")
 
 
@@ -273,8 +263,7 @@ def test_lines_are_those_of_an_editor_not_of_yaml_1_1(odd):
     text = f"# a{odd}\na: '{odd}{odd}'\r\nb: {{c: 1,\r  d: 2}}\n"
     assert mistakes_of(text) == {(): 2, ("a",): 2, ("b",): 3, ("b", "c"): 3, ("b", "d"): 4}
     for end, line in (("b: [", 5), ("b: [\n\n", 6), ("b: \x0c", 5), ("b: \x0b\n", 5), ("b: !x", 5), ("a: 1", 5)):
-        found = mistake_of(text + end)
-        assert found.location.line == line, end
+        assert mistake_of(text + end).location.line == line, end
 
 
 def mistake_of(text):
@@ -375,5 +364,4 @@ def test_text_that_looks_like_something_else_is_quoted(text):
 
 @given(st.dictionaries(st.sampled_from("abc"), st.integers() | st.sampled_from(["x", "long text"]) | st.lists(st.integers())))
 def test_ordinary_documents_read_as_pyyaml_reads_them(data):
-    text = yaml.safe_dump(data)
-    assert read(text).data == data
+    assert read(yaml.safe_dump(data)).data == data

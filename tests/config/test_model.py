@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from damages import mistakes_in
 from pydantic import ValidationError
 
 from crowd_demo.config import model as module
@@ -121,10 +122,8 @@ def test_lengths_speeds_and_areas_of_people_can_be_had_in_metres(changes, path, 
 
 
 def test_text_that_is_not_in_metres_is_told_what_is_legal():
-    with pytest.raises(ConfigError) as found:
-        load_config("20k", {"crowd.body": "5 ft"})
-    assert str(found.value) == (
-        'overrides: crowd.body: must be a number from 0 to 1024 or text such as "0.46 m", not \'5 ft\'')
+    assert mistakes_in(load_config, "20k", {"crowd.body": "5 ft"}) == [
+        'overrides: crowd.body: must be a number from 0 to 1024 or text such as "0.46 m", not \'5 ft\'']
     with pytest.raises(ConfigError, match=r"from 0\.1 to 65536"):
         load_config("20k", {"world.width": "0 m"})
 
@@ -267,9 +266,7 @@ def mistakes(tmp_path: Path, *events: str, head: str = HEAD) -> list[str]:
     """What is wrong with a file that has these events, without the file's name."""
     path = tmp_path / "events.yaml"
     path.write_text(head + "".join(f"  - {event}\n" for event in events), "utf-8")
-    with pytest.raises(ConfigError) as caught:
-        load_config(path)
-    return [line.removeprefix(f"{path}:") for line in caught.value.lines]
+    return [line.removeprefix(f"{path}:") for line in mistakes_in(load_config, path)]
 
 
 def test_a_file_with_events_reads_and_reads_again_as_it_is_printed(tmp_path: Path) -> None:

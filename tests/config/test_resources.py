@@ -34,8 +34,8 @@ def test_the_shipped_configurations_are_listed_by_size():
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_configuration_loads_from_any_folder_and_says_what_it_is(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_shipped_configuration_loads_from_any_folder_and_says_what_it_is(name):
     assert load_config(name) == load_config(f"{name}.yaml")
     text = list_configs()[name].read_text("utf-8")
     assert text.startswith("# yaml-language-server: $schema=schema.json\n# ")
@@ -53,8 +53,8 @@ def test_the_names_keep_their_promise():
     assert {name: (config.agents, config.behaviour) for name, config in loaded.items()} == expected
 
 
-def test_a_path_wins_over_configs_and_configs_over_what_ships(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_path_wins_over_configs_and_configs_over_what_ships(tmp_path):
     (tmp_path / "20k").mkdir()  # a folder is no configuration
     assert find_config("20k") == list_configs()["20k"] == data_folder() / "configs" / "20k.yaml"
     (tmp_path / "configs").mkdir()
@@ -65,8 +65,8 @@ def test_a_path_wins_over_configs_and_configs_over_what_ships(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("name", ["plaza", "plaza.map"])
-def test_a_shipped_map_is_found_by_its_name(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_shipped_map_is_found_by_its_name(name):
     assert find_map(name) == list_maps()["plaza"].resolve()
 
 
@@ -100,8 +100,8 @@ def test_a_shipped_configuration_says_what_one_sees_and_watches_has_a_picture_an
         assert hint in [event.hand for event in config.events]
 
 
-def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path):
     assert own_files("configs", []) == {}
     (tmp_path / "configs").mkdir()
     for name in ("b.yaml", "2k.yaml", "a.yaml", "c.txt"):
@@ -117,8 +117,8 @@ def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
     assert picture_of(path) == tmp_path / "20k.png"
 
 
-def test_yml_is_as_good_as_yaml(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_yml_is_as_good_as_yaml(tmp_path):
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "mine.yml").write_text("agents: 2\n", "utf-8")
     assert load_config("mine").agents == load_config("mine.yml").agents == load_config("configs/mine").agents == 2

@@ -1,8 +1,9 @@
 """From a file to a tour, or to one line for each of its mistakes; and what holds at each of its steps."""
 
 import pytest
+from damages import mistakes_in
 
-from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import NUMBERS, PLACEHOLDER, load_tour
@@ -32,12 +33,6 @@ steps:
 @pytest.fixture
 def tour(write):
     return load_tour(write(TOUR))
-
-
-def lines_of(name):
-    with pytest.raises(ConfigError) as caught:
-        load_tour(name)
-    return caught.value.lines
 
 
 def steps(*lines):
@@ -116,12 +111,12 @@ def test_a_step_that_needs_no_actions_may_leave_them_out(write):
     ("- 1\n", ["1: file: must be lines of key: value"]),
 ])
 def test_a_mistake_is_one_line_with_file_line_and_key(write, text, expected):
-    assert lines_of(write(text)) == [f"bad.yaml:{line}" for line in expected]
+    assert mistakes_in(load_tour, write(text)) == [f"bad.yaml:{line}" for line in expected]
 
 
 def test_a_broken_configuration_is_found_before_the_tour_begins(write, tmp_path):
     (tmp_path / "mine.yaml").write_text("agents: many\n", "utf-8")
-    (line,) = lines_of(write(steps("say: x", "{say: y, do: {scenario: mine}}")))
+    (line,) = mistakes_in(load_tour, write(steps("say: x", "{say: y, do: {scenario: mine}}")))
     assert line.startswith("bad.yaml:4: steps.1.do.scenario: mine.yaml:1: agents: must be a whole number")
 
 
@@ -130,12 +125,12 @@ def test_a_tour_is_found_by_its_path_in_the_users_folder_or_among_those_that_are
     (tmp_path / "tours" / "talk.yaml").write_text(steps("say: Mine."), "utf-8")
     assert load_tour("talk").steps[0].say == load_tour("tours/talk.yaml").steps[0].say == "Mine."
     assert len(load_tour("lesson").steps) > 5
-    assert lines_of("tlak") == ["tlak: no such file, nor a shipped tour (did you mean talk?)"]
+    assert mistakes_in(load_tour, "tlak") == ["tlak: no such file, nor a shipped tour (did you mean talk?)"]
 
 
 @pytest.mark.parametrize("name", list(list_tours()))
-def test_a_shipped_tour_uses_what_it_measures(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_shipped_tour_uses_what_it_measures(name):
     tour = load_tour(name)
     texts = " ".join(f"{page.text} {page.question}" for page in tour.pages)
     numbers = {placeholder.rpartition(".") for placeholder in PLACEHOLDER.findall(texts)}

@@ -86,8 +86,7 @@ def test_a_recorder_sorts_by_id_and_may_be_empty() -> None:
 
 
 def test_parts_of_trajectories() -> None:
-    walk = walked({0: straight((1, 0), 21), 1: straight((1, 0), 11)})
-    part = walk.between(0.5, 1.5)
+    part = walked({0: straight((1, 0), 21), 1: straight((1, 0), 11)}).between(0.5, 1.5)
     assert (part.frame.min(), part.frame.max(), part.end_s) == (5, 15, 1.5)
     assert [(frame, len(rows.id)) for frame, rows in part.frames()][4:8] == [(9, 2), (10, 2), (11, 1), (12, 1)]
 

@@ -1,7 +1,5 @@
 """Why a stage takes its time: loops that are known, in machine code for several processors, and a small crowd."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re
@@ -204,8 +202,7 @@ def test_instructions(text: str, kind: str, bits: int) -> None:
 
 def test_lanes_of_birds_are_vector_work() -> None:
     pytest.importorskip("capstone")
-    sim = simulation(**FLOCK)
-    figures = {figure.name: figure for figure in why({"": sim}, "interaction", 2)[""]}
+    figures = {figure.name: figure for figure in why({"": simulation(**FLOCK)}, "interaction", 2)[""]}
     assert list(figures) == ROWS and all(figure.source for figure in figures.values())
     assert "bits wide" in figures["vector work"].value and "interact_lanes" in figures["instructions"].source
     assert len(figures["instructions"].detail.splitlines()) == 5 and "not known" not in figures["lines missed"].value
@@ -225,17 +222,17 @@ def test_counters_or_the_reason() -> None:
     assert found.startswith(("no counters: ", "only Linux")) if isinstance(found, str) else set(found) == set(EVENTS)
 
 
-def test_a_stage_with_and_without_a_technique(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_stage_with_and_without_a_technique(capsys: pytest.CaptureFixture[str],
+                                              errors_of: Callable[..., list[str]], tmp_path: Path) -> None:
     report = tmp_path / "why.json"
     crowd = "--config", "20k-flock", "--agents", "300", "--steps", "2"
     assert main(["why", *crowd, "--without", "neighbours", "--report", str(report)]) == 0
     said = capsys.readouterr().out
     assert "without neighbours" in said and said.count(" tested, ") == 2
     assert list(json.loads(report.read_text("utf-8"))) == ["20k-flock", "without neighbours"]
-    assert main(["why", "nothing", *crowd]) == 2
-    assert "no kernel of this crowd runs in stage 'nothing'; stages: index" in capsys.readouterr().err
-    assert main(["--headless", "--report", str(report), "--why", "contcat"]) == 2
-    assert capsys.readouterr().err.startswith("--why: a step has no stage 'contcat'; stages: life, ")
+    assert "no kernel of this crowd runs in stage 'nothing'; stages: index" in errors_of("why", "nothing", *crowd)[0]
+    assert errors_of("--headless", "--report", str(report), "--why", "contcat")[0].startswith(
+        "--why: a step has no stage 'contcat'; stages: life, ")
 
 
 # --- bytes -------------------------------------------------------------------------------------------------------------

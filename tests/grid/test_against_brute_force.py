@@ -1,7 +1,5 @@
 """Points of a program of one's own: the grid against brute force, and inside a program."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import re

@@ -167,10 +167,10 @@ def set_traps(folder: Path, names: Iterable[str]) -> Path:
 
 
 @pytest.mark.parametrize("forks", {False, helpers.CAN_FORK})
+@pytest.mark.usefixtures("in_tmp_path")
 def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
         forks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = set_traps(tmp_path, ["crowd_demo/__init__.py", "pydantic.py", "json.py"])
-    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)  # its greeting is no answer
     monkeypatch.setattr(helpers, "CAN_FORK", forks)
     config = load_config("1k")

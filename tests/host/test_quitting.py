@@ -10,20 +10,18 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
 
+import pygame
 import pytest
 from damages import make_fifo
-from driven import without_progress
+from driven import run_headless, without_progress
 
-from crowd_demo.app import RunOptions, main
+from crowd_demo.app import main
 from crowd_demo.app.screen import save_picture
-from crowd_demo.config.loader import load_config
 from crowd_demo.host.system import ShutdownRequest
 from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-SMALL = ["agents=300", "map=null", "window.width=320", "window.height=180"]
 CODES = [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)]
 FOR_EVER_S = 1e6
 LISTEN = """
@@ -64,10 +62,6 @@ def listening() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def run(**options: Any) -> int:
-    return main.run(load_config("1k", SMALL), RunOptions(headless=True, **options))
-
-
 def at_step(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[], object]) -> None:
     """Do this in the worker's thread when that step begins."""
     step, counted = Simulation.step, count()
@@ -81,7 +75,11 @@ def at_step(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[], objec
 
 
 def send(name: str) -> None:
-    os.kill(os.getpid(), getattr(signal, name))
+    """Send a signal, or close the window."""
+    if name == "QUIT":
+        pygame.event.post(pygame.Event(pygame.QUIT))
+    else:
+        os.kill(os.getpid(), getattr(signal, name))
 
 
 def ended_by(script: str, number: int, *arguments: str) -> tuple[int, str]:
@@ -103,7 +101,7 @@ def test_a_signal_ends_a_run_with_a_report_of_what_was_done(
         name: str, code: int, render: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_step(monkeypatch, 6, lambda: send(name))
     picture = {"screenshot": tmp_path / "b.png"} if render else {}
-    assert run(frames=10**9, render=render, report=tmp_path / "a.json", **picture) == code
+    assert run_headless(frames=10**9, render=render, report=tmp_path / "a.json", **picture) == code
     report = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert report["interrupted"] is True and report["frames"] == report["steps"] >= 7
     assert (tmp_path / "b.png").exists() == render
@@ -111,7 +109,7 @@ def test_a_signal_ends_a_run_with_a_report_of_what_was_done(
 
 @pytest.mark.parametrize("frames", [1, 4, 5, 7, 30, 90])
 def test_frames_are_counted_once(frames: int, tmp_path: Path) -> None:
-    assert run(frames=frames, render=False, report=tmp_path / "a.json") == 0
+    assert run_headless(frames=frames, render=False, report=tmp_path / "a.json") == 0
     report = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert report["interrupted"] is False and report["frames"] == report["steps"] == frames
     assert report["warmup_frames"] == min(20, frames // 4)
@@ -128,14 +126,15 @@ def test_a_signal_where_nothing_was_to_be_written_is_silent() -> None:
 
 
 @pytest.mark.usefixtures("listening")
-@pytest.mark.parametrize(("name", "code"), CODES)
+@pytest.mark.parametrize(("name", "code"), [*CODES, ("QUIT", 1)])
 def test_a_step_that_does_not_end_is_not_waited_for(
         name: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     left: list[int] = []
     monkeypatch.setattr("os._exit", left.append)
     monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_FRAMES", 0)
     at_step(monkeypatch, 3, lambda: (send(name), time.sleep(FOR_EVER_S)))
-    assert run(frames=50, report=tmp_path / "a.json") == code and left == [code]
+    assert run_headless(frames=50, report=tmp_path / "a.json") == code and left == [code]
     assert without_progress(capsys.readouterr().err) == (
         f"crowd-demo: left in the middle of a step: not written: --report {tmp_path / 'a.json'}\n")
 
@@ -150,7 +149,7 @@ def test_a_fifo_without_a_reader_is_waited_for_until_a_signal(
     picture, save = tmp_path / "b.png", save_picture
     later = threading.Timer(0.5, lambda: send("SIGTERM"))
     monkeypatch.setattr(main, "save_picture", lambda *what: (save(*what), later.start()))
-    assert run(frames=3, report=tmp_path / "fifo", screenshot=picture) == 143 and left == [143]
+    assert run_headless(frames=3, report=tmp_path / "fifo", screenshot=picture) == 143 and left == [143]
     line = f"crowd-demo: left while writing: not written: --report {tmp_path / 'fifo'}\n"
     assert without_progress(capsys.readouterr().err) == line
     assert picture.exists()
@@ -162,8 +161,15 @@ def test_after_the_wish_to_quit_no_step_is_begun(tmp_path: Path, monkeypatch: py
     """Also not in a frame that was to make several."""
     monkeypatch.setattr("crowd_demo.app.crowd.Crowd.due_steps", lambda *_: 4)
     at_step(monkeypatch, 5, lambda: (send("SIGTERM"), time.sleep(0.3)))
-    assert run(frames=50, report=tmp_path / "a.json") == 143
+    assert run_headless(frames=50, report=tmp_path / "a.json") == 143
     assert json.loads((tmp_path / "a.json").read_text("utf-8"))["steps"] == 6
+
+
+def test_closing_the_window_in_a_long_step_still_writes_what_was_asked_for(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_step(monkeypatch, 3, lambda: (send("QUIT"), time.sleep(1.0)))
+    assert run_headless(frames=50, report=tmp_path / "a.json", screenshot=tmp_path / "b.png") == 0
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["steps"] == 4 and (tmp_path / "b.png").exists()
 
 
 @pytest.mark.parametrize(("name", "code"), CODES)

@@ -203,8 +203,7 @@ def test_each_trial_begins_with_the_state_that_was_given() -> None:
 
 
 def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
-    sim = simulation(**{**FLOCK, **SMALL}, steps=3)
-    snapshot = sim.snapshot()
+    snapshot = simulation(**{**FLOCK, **SMALL}, steps=3).snapshot()
     assert (np.diff(snapshot.columns[0]) < 0).any()
     again = unsorted(snapshot)
     assert again.columns[0].tolist() == list(range(150)) and again.state_hash() == snapshot.state_hash()

@@ -225,8 +225,7 @@ def test_what_lies_within_the_noise_is_no_difference() -> None:
 
 @pytest.mark.quick
 def test_a_rare_stage_counts_for_its_share_of_steps_in_every_block() -> None:
-    sort = np.where(np.arange(60) % 20 == 0, 12, 0).astype(np.float32)
-    cost = cost_of(np.split(sort, 6))
+    cost = cost_of(np.split(np.where(np.arange(60) % 20 == 0, 12, 0).astype(np.float32), 6))
     assert list(cost.ms) == pytest.approx([0.6] * 6) and list(cost.ran) == [True, False] * 3
     never = cost_of([np.zeros(5, np.float32)] * 2)
     assert list(never.ms) == [0, 0] and not never.ran.any()
@@ -308,8 +307,7 @@ def test_both_make_the_same_steps_and_each_goes_first_in_turn() -> None:
 @pytest.mark.quick
 def test_a_sort_counts_with_its_share_of_the_steps() -> None:
     """The median step has none."""
-    found = turns_of(Frames(1, sort_every=5), Frames(1, sort_every=10, seed=1), turns=50)
-    step = found.effect("step")
+    step = turns_of(Frames(1, sort_every=5), Frames(1, sort_every=10, seed=1), turns=50).effect("step")
     assert (step.a.value, step.b.value) == pytest.approx((1 + 6 / 5, 1 + 6 / 10), rel=0.1)
     assert step.verdict == "faster"
 

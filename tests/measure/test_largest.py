@@ -213,8 +213,7 @@ def test_without_tolerance_it_finds_the_very_number(start: int) -> None:
 @pytest.mark.parametrize("start", [1, 1000, 2_000_000])
 def test_it_comes_as_near_as_it_is_asked_to_in_few_questions(limit: int, start: int) -> None:
     answer, asked = found(start, 2_000_000, lambda number: number <= limit)
-    truth = min(limit, 2_000_000)
-    assert answer <= truth <= max(answer * 1.02, answer + 1) and len(asked) < 40
+    assert answer <= min(limit, 2_000_000) <= max(answer * 1.02, answer + 1) and len(asked) < 40
 
 
 @pytest.mark.quick

@@ -1,7 +1,5 @@
 """"""
 
-
-
 import numpy as np
 import pytest
 import reference_render as reference

@@ -1,7 +1,5 @@
 """Agents are numbered sixteen at a time, in any order of slots, as they would be one by one."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -89,8 +89,7 @@ def channels(pixels):
 
 @pytest.fixture(scope="module", params=list(BEHAVIOURS))
 def scene(request, assets):
-    sim = Simulation(request.param)
-    return scene_of(sim, assets)
+    return scene_of(Simulation(request.param), assets)
 
 
 def everything(scene, camera, blitters=("pygame", "compiled"), frozen=None):

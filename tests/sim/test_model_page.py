@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import open_world, refresh_rules, shuffle, simulation
+from crowds import events, open_world, refresh_rules, shuffle, simulation
 
-from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.sim.actions import Populate
 from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, WALKING
 from crowd_demo.sim.behaviours.wayfinding import WaysOut
 from crowd_demo.sim.counts import across
 from crowd_demo.sim.edits import AddGoal, BringIn, SetExit, SetGoal, TakeOut
-from crowd_demo.sim.events import Event
 from crowd_demo.sim.fundamental_diagram import Line
 from crowd_demo.sim.simulation import Simulation
 
@@ -234,9 +232,8 @@ def test_newcomers_of_a_step_take_part_in_its_interaction() -> None:
 
 # --- Events ----------------------------------------------------------------------------------------------------------
 
-def eventful(*events: dict[str, Any], **settings: Any) -> Simulation:
-    config = simulation(**{**PAGE, **settings}).config
-    return Simulation(config.model_copy(update={"events": tuple(map(ScenarioEvent.model_validate, events))}))
+def eventful(*happens: dict[str, Any], **settings: Any) -> Simulation:
+    return events(*happens, **{**PAGE, **settings})
 
 
 @pytest.mark.quick
@@ -246,14 +243,6 @@ def test_an_event_is_due_at_the_first_tick_that_is_not_before_its_time(at: float
     sim = eventful({"at": at, "end": True}, agents=1, time__step_hz=step_hz)
     due = next(tick for tick in range(100) if tick >= math.ceil(at * step_hz - 1e-6))
     assert sim.play(100) == due == sim.tick
-
-
-@pytest.mark.quick
-def test_all_conditions_are_evaluated_before_any_event_of_the_tick() -> None:
-    sim = eventful({"when": "time >= 0.1", "do": {"agents": 300}}, {"when": "agents > 250", "do": {"agents": 9}},
-                   {"tick": 10, "do": {"agents": 299}}, {"when": "left < 5 %", "end": True})
-    sim.play(100)
-    assert sim.history == [(10, Event(0)), (10, Event(2)), (20, Event(1)), (30, Event(3))] and sim.tick == 30
 
 
 @pytest.mark.quick
@@ -426,8 +415,7 @@ def test_a_destination_that_moves_is_as_wide_as_a_tile_and_a_reset_gives_back_wh
 @pytest.mark.quick
 def test_a_destination_that_was_drawn_keeps_its_width_when_it_moves() -> None:
     sim = simulation(**{**PAGE, "agents": 0, "behaviour": "crowd", "crowd__destinations": 2, "crowd__destination_spread": 40})
-    free = next(tile for tile in range(9) if sim.terrain.marks.flat[tile] < 0)
-    sim.apply(SetGoal(0, free))
+    sim.apply(SetGoal(0, next(tile for tile in range(9) if sim.terrain.marks.flat[tile] < 0)))
     assert areas_of(sim).reach_sq(sim.terrain.goals).tolist() == [1600, 1600]
 
 

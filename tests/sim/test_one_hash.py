@@ -183,8 +183,7 @@ def test_hash_sees_every_column(crowd: Settings) -> None:
     "optimizations__neighbours": list(STRUCTURES), "optimizations__simd": ["false", "true"]}),
     ids=lambda case: "-".join(map(str, case.values())))
 def test_degenerate_crowds_stay_sound(case: Settings) -> None:
-    sim = simulation("1k", **case, **open_world(300, 200), steps=30)
-    assert_sound(sim)
+    assert_sound(simulation("1k", **case, **open_world(300, 200), steps=30))
 
 
 EVERYBODY = tuple(BEHAVIOURS)

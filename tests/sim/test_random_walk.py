@@ -93,8 +93,7 @@ class Hands:
         return TakeOut(*self.place_at(), float(self.below(60)))
 
     def remove(self, sim: Simulation) -> Action:
-        ids = np.unique(self.chance.integers(0, MAX, 4)).astype(np.int32)
-        return Remove(handles_of(sim, ids))
+        return Remove(handles_of(sim, np.unique(self.chance.integers(0, MAX, 4)).astype(np.int32)))
 
     def put(self, sim: Simulation) -> Action:
         number, kind = self.below(sim.forces.next_number + 1), FORCE_KINDS[self.below(len(FORCE_KINDS))]

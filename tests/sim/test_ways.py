@@ -173,8 +173,7 @@ def test_what_cannot_be_a_goal_is_refused_and_changes_nothing(action: Any, said:
 def test_there_are_at_most_64_and_only_where_there_are_areas() -> None:
     sim = crowd(world__width=1024)
     while len(sim.terrain.destinations) < 64:
-        number = len(sim.terrain.destinations)
-        sim.apply(SetGoal(number, int(np.flatnonzero(sim.terrain.marks < 0)[0])))
+        sim.apply(SetGoal(len(sim.terrain.destinations), int(np.flatnonzero(sim.terrain.marks < 0)[0])))
     sim.step()
     free = np.argwhere(sim.terrain.marks < 0)[0] * 64 + 1
     add = AddGoal(float(free[1]), float(free[0]))

@@ -1,7 +1,5 @@
 """Sprites drawn in one call have the pixels of pygame's own blend, on any surface of 32 bits and for any number of threads."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A screen for each test (Xvfb) and fingers (xdotool) for the real program."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

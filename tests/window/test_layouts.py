@@ -1,7 +1,5 @@
 """Keys on a US, a German and a French keyboard: pressed by their places, as a hand does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

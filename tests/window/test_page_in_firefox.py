@@ -1,7 +1,5 @@
 """A page in Firefox: it opens from the disk without a message, plays, goes to the second asked, and looks like the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every tool in the real window, by real keys and a real mouse, and the recording of it all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -96,8 +94,7 @@ def test_every_tool_does_what_it_is_for_and_is_undone(start: Callable[..., Any])
 def test_a_restart_and_a_load_are_undone_by_the_same_keys_as_an_edit(start: Callable[..., Any]) -> None:
     running = start("--record", "run.replay", base=HIDDEN)
     running.until(running.shows_the_crowd)
-    mouse = Mouse(running)
-    mouse.use("tool_wall", (700, 200), (900, 200))
+    Mouse(running).use("tool_wall", (700, 200), (900, 200))
     running.press("F5")
     running.until(lambda: list(running.folder.glob("*.crowd")))
     running.press("r", "ctrl+z", "F9", "ctrl+z", "ctrl+z")

@@ -1,7 +1,5 @@
 """The crowd whose techniques are switched."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

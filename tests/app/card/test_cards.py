@@ -1,7 +1,5 @@
 """The card of the last switch, in a program that runs: what it says, what it proves, what it costs, and what ends it."""
 
-from __future__ import annotations
-
 import weakref
 
 import pytest
@@ -11,7 +9,7 @@ from watched import LOOK_S, Watched, rounds_of
 from crowd_demo.app import cards as module
 from crowd_demo.app.effect import extent
 from crowd_demo.app.technique_controls import Switcher
-from crowd_demo.registry.entries import EXACT
+from crowd_demo.registry.entries import APPROXIMATE, EXACT
 from crowd_demo.registry.stages import STAGES, text_of
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
@@ -22,8 +20,7 @@ from crowd_demo.sim.simulation import Simulation
 
 def test_a_switch_has_a_card_with_times_and_a_proof_that_grows(watched: Watched) -> None:
     assert not watched.has_card
-    watched.press("2")
-    watched.settle()
+    watched.settled("2")
     watched.frames(30)
     early = watched.card
     watched.frames(120)
@@ -192,15 +189,12 @@ def test_a_moving_view_ends_what_drawing_is_compared_in_where_the_crowd_is_too_l
 
 
 def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
-    watched.press("space")
-    watched.frames(30)
+    watched.press("space", frames=31)
     watched.switch("simd", False, 30)
     assert watched.card.left == 1 and watched.card.state == "waits until the crowd moves again"
-    watched.press("space")
-    watched.frames(40)
+    watched.press("space", frames=41)
     assert watched.card.left < 1 and watched.card.proof.kind == "same"
-    watched.press("space")
-    watched.frames(30)
+    watched.press("space", frames=31)
     watched.switch("blitter", "pygame", 40)
     assert watched.card.left < 1 and watched.card.spans[0].name == "frame"
     assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms
@@ -251,3 +245,49 @@ def test_no_card_while_the_hud_is_off(watched: Watched) -> None:
     watched.switch("simd", True)
     assert watched.card.change == "on -> off" and watched.card.state.endswith("until the HUD was hidden")
     assert "proof" not in watched.program.sim.profile.records(1)[0].notes
+
+
+# --- What a card proves: same crowd, same picture, same answers, or not ----------------------------------------------
+
+def test_the_running_crowd_is_what_it_is_without_cards(watched: Watched) -> None:
+    plain = Driven()
+    for driven, frames in ((watched, 0), (plain, 30)):
+        driven.frames(frames)
+        for path, value in (("simd", False), ("stagger.avoidance", 1), ("cull", "off")):
+            driven.program.crowd.apply(Switch(path, value))
+            driven.frames(40)
+    assert watched.has_card and not plain.program.cards.card()
+    assert watched.program.sim.tick == plain.program.sim.tick
+    assert watched.program.sim.state_hash() == plain.program.sim.state_hash()
+
+
+def test_drawing_is_proved_by_pictures(watched: Watched) -> None:
+    watched.program.camera.look_at(300.0, 300.0, 2.0)  # where cells are left out
+    watched.frames(60)
+    watched.switch("cull", "off", 150)
+    card = watched.card
+    assert card.proof.kind == "same" and card.proof.text.startswith("same picture: ")
+    assert [span.name for span in card.spans[:2]] == ["frame", "draw"]
+    assert "cells visited by culling" in [count.name for count in card.counts]
+
+
+def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(sim: Simulation) -> Simulation:
+        raise MemoryError
+    monkeypatch.setattr(Simulation, "replica", full)
+    watched.switch("simd", False, 100)
+    assert watched.card.proof == ("running", "not compared: there is no memory for copies of the crowd")
+    assert watched.card.spans[0].outcome != "unknown"
+
+
+def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Watched) -> None:
+    watched.switch("stagger.avoidance", 8, 30)
+    assert watched.card.kind is APPROXIMATE and watched.card.proof.kind == "apart"
+
+
+@pytest.mark.parametrize("bound", ["MAX_FRAME_MS", "MAX_BYTES"])
+def test_where_steps_are_long_or_crowds_large_a_sample_is_asked(
+        watched: Watched, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(module, bound, 0)
+    watched.switch("neighbours", "none", 40)
+    assert watched.card.proof == ("sample", "same answers: sample of 200")

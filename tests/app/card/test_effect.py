@@ -1,7 +1,5 @@
 """What made-up times before and after a switch say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -129,8 +127,7 @@ def test_steps_go_on_while_the_view_moves_and_frames_do_not() -> None:
     profile.many(60, interaction=1.0)
     around.view_changed(profile)
     profile.many(60, interaction=1.0, blit=9.0)
-    found = spans(around, profile)
-    assert found["frame"].after_ms == pytest.approx(3.5, rel=0.01)
+    assert spans(around, profile)["frame"].after_ms == pytest.approx(3.5, rel=0.01)
     assert around.text == "120 steps before, 120 after"
 
 

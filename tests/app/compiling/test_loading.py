@@ -1,7 +1,5 @@
 """What is compiled before the first frame, and the screen meanwhile."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

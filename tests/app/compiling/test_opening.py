@@ -1,25 +1,21 @@
 """Another configuration is opened in a running program."""
 
-from __future__ import annotations
-
 import gc
 import json
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from unittest.mock import MagicMock
 
 import pygame
 import pytest
-from driven import Driven
+from driven import Driven, run_headless
 
-from crowd_demo.app import RunOptions, loop, main
+from crowd_demo.app import loop
 from crowd_demo.app.files import replay_command
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen import screen
-from crowd_demo.config.loader import load_config
 from crowd_demo.host.recording.format import read_recording
 
 BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\nwindow: {title: birds}\n"
@@ -34,8 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_present_crowd_goes_on_until_the_last_one_is_there_and_the_window_stays_as_it_is(driven: Driven) -> None:
-    driven.keys("tab", "f7", "9")
-    driven.settle()
+    driven.settled("tab", "f7", "9")
     pygame.display.set_mode((500, 300), pygame.RESIZABLE, 32)
     driven.program.open_scenario("maze")
     driven.frames(2)
@@ -64,14 +59,12 @@ def test_the_crowd_that_is_left_is_freed_and_going_back_does_not_lead_into_it(dr
     assert left() is None
     driven.frames(5)
     for _ in range(10):
-        driven.press("backspace")
-        driven.frames(2)
+        driven.press("backspace", frames=3)
     assert driven.program.sim.tick == 0 and driven.program.sim.agents.count == 300
 
 
 def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
-    driven.press("f8")
-    driven.frames(5)
+    driven.press("f8", frames=6)
     last = driven.program
     driven.open("birds")
     driven.program.files.finish(10)
@@ -127,14 +120,10 @@ def after_ten_frames(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Program]]
     yield programs
 
 
-def run(**options: Any) -> int:
-    config = load_config("1k", ["agents=200", "map=null", "window.width=320", "window.height=180"])
-    return main.run(config, RunOptions(headless=True, **options))
-
-
 def test_frames_are_counted_over_all_crowds_and_the_report_is_about_the_last(
         after_ten_frames: list[Program], folder: Path) -> None:
-    assert run(frames=800, report=folder / "a.json", screenshot=folder / "a.png", trace=folder / "trace.json") == 0
+    paths = {"report": folder / "a.json", "screenshot": folder / "a.png", "trace": folder / "trace.json"}
+    assert run_headless("agents=200", frames=800, **paths) == 0
     first, second = after_ten_frames
     assert first.sim.tick + second.sim.tick == 800
     report = json.loads((folder / "a.json").read_text("utf-8"))

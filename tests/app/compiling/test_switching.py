@@ -1,7 +1,5 @@
 """A technique whose kernels are missing takes effect later, and never by half."""
 
-from __future__ import annotations
-
 import re
 import threading
 from typing import Any, cast

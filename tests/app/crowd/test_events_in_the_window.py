@@ -1,7 +1,5 @@
 """Events in the window: happen before new steps alone, are recorded, are marked on the timeline, and end with an answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -115,7 +113,7 @@ def test_the_window_says_what_happens_and_a_mark_on_the_timeline_says_it_again(s
     bar = hud._timeline
     assert bar
     x = bar.left + column_of(status.past, 5, bar.width)
-    driven.post(pygame.MOUSEMOTION, pos=(x, bar.centery), rel=(1, 0), buttons=(0, 0, 0))
+    driven.move((x, bar.centery))
     found = hud.target_at(x, bar.centery)
     assert found and (found.kind, found.name) == ("timeline", "0:00:00.2  forty more come")
     beside = hud.target_at(bar.left + 40, bar.centery)
@@ -148,16 +146,13 @@ def test_a_key_and_a_click_let_happen_what_is_left_to_a_hand(scenario: Path) -> 
     sim, hud = driven.program.sim, driven.program.hud
     driven.program.crowd.unpaced = True
     driven.frames(4)
-    driven.press("l", pygame.KMOD_LCTRL)
-    driven.frames(3)
+    driven.press("l", pygame.KMOD_LCTRL, frames=4)
     assert [action for _, action in sim.history if action in (Event(0), Event(1))] == [Event(0)]
     assert sim.terrain.blocked.any()
     panel, region = next((panel, region) for panel in hud._placed for region in panel.targets
                          if tuple(region.target) == ("action", "happen"))
     at = panel.at[0] + region.rect.centerx, panel.at[1] + region.rect.centery
-    driven.post(pygame.MOUSEBUTTONDOWN, pos=at, button=1)
-    driven.post(pygame.MOUSEBUTTONUP, pos=at, button=1)
-    driven.frames(3)
+    driven.drag(at, frames=4)
     assert sim.events.by_hand is None and sim.agents.count >= 100
     driven.press("l", pygame.KMOD_LCTRL)
     assert "No manual events left" in driven.status().notices
@@ -206,8 +201,7 @@ def test_the_answer_stands_until_esc_and_the_next_run_shows_it_beside_its_own(ha
     assert answer(hall), "keys still work"
     hall.press("escape")
     assert not hall.status().answer and not hall.program.dialogs.top, "Esc closes it alone"
-    hall.press("r")
-    hall.frames(3)
+    hall.press("r", frames=4)
     assert not hall.status().answer
     hall.program.crowd.apply(Event(0))
     hall.until(lambda: hall.status().answer)
@@ -233,7 +227,6 @@ def test_a_key_that_it_names_closes_it(hall: Driven, key: str) -> None:
                                                (130.0, "6.7 s later than the run before"),
                                                (136.72, "as long as the run before")])
 def test_it_says_how_the_runs_differ_and_what_went_through_each_door(other_s: float, said: str) -> None:
-    pygame.font.init()
     tenths = tuple(12.0 * number for number in range(1, 10))
     run = PastRun("three doors", 136.7, {"main": 1012, "left": 466, "right": 522}, tenths)
     before = PastRun("the right door is blocked", other_s, {"main": 1204, "left": 796, "right": 0}, (None,) * 9)

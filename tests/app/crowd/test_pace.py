@@ -1,7 +1,5 @@
 """Fixed steps from an unsteady clock, and meters that are read in turn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -40,8 +38,7 @@ def test_a_slow_frame_catches_up_as_much_of_the_clock_at_any_speed_and_forgets_t
 @pytest.mark.quick
 def test_no_time_is_lost_or_made_while_it_keeps_up(frames: list[float]) -> None:
     pace = started(catch_up=1000)
-    steps = sum(pace.steps(elapsed_s, 1.0) for elapsed_s in frames)
-    assert steps * DT + pace.owed_s == sum(frames)
+    assert sum(pace.steps(elapsed_s, 1.0) for elapsed_s in frames) * DT + pace.owed_s == sum(frames)
     assert 0 <= pace.owed_s < DT
 
 
@@ -154,8 +151,7 @@ def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: 
     while watch.now_s - start < 20:
         meters.read(sim)
         watch.now_s += 0.001
-    spent_s = 0.004 * len(read)
-    assert 0.018 < spent_s / (watch.now_s - start) <= 1 / PAUSE
+    assert 0.018 < 0.004 * len(read) / (watch.now_s - start) <= 1 / PAUSE
     assert set(read) == {"stagger", "ages", "neighbour_limit", "bias", "locality"}
     assert max(read.count(name) for name in set(read)) - min(read.count(name) for name in set(read)) <= 1
 
@@ -209,8 +205,7 @@ def test_readings_come_and_go_with_the_techniques_that_they_are_about_and_with_t
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.app.pace.PAUSE", 0)
     for paused in (False, True):  # from off to first to nearest
-        driven.press("k")
-        driven.settle()
+        driven.settled("k")
         readings = driven.status().readings
         assert readings.neighbour_limit is None
         driven.frames(8)

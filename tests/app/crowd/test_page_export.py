@@ -1,7 +1,5 @@
 """Ctrl E: the last seconds as a page and the recording that makes it again, by a process beside the frames."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 
@@ -43,8 +41,7 @@ def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_
     driven.program.crowd.paused = True
     sim = driven.program.crowd.sim
     tick, left = sim.tick, sim.state_hash()
-    driven.press("e", pygame.KMOD_CTRL)
-    driven.frames()
+    driven.press("e", pygame.KMOD_CTRL, frames=2)
     job, = driven.status().jobs
     assert job.text == "exporting crowd-0001.html" and 0 <= job.part <= 1 and job.done.endswith("%")
     text = until_said(driven, "exported ")
@@ -69,8 +66,7 @@ def test_a_page_of_the_last_seconds_and_what_makes_it_again(driven: Driven, tmp_
 
 def test_the_same_key_asks_and_cancels_and_leaving_the_program_leaves_nothing(driven: Driven, tmp_path: Path) -> None:
     driven.frames(60)
-    driven.press("e", pygame.KMOD_CTRL)
-    driven.frames(3)
+    driven.press("e", pygame.KMOD_CTRL, frames=4)
     for answer in ("escape", "return"):
         assert driven.status().jobs and not driven.status().view
         driven.press("e", pygame.KMOD_CTRL)
@@ -80,8 +76,7 @@ def test_the_same_key_asks_and_cancels_and_leaving_the_program_leaves_nothing(dr
     until_said(driven, "cancelled: crowd-0001.html is not written")
     assert not driven.status().jobs
     assert list(tmp_path.iterdir()) == []
-    driven.press("e", pygame.KMOD_CTRL)
-    driven.frames()
+    driven.press("e", pygame.KMOD_CTRL, frames=2)
     driven.program.files.finish(30)
     assert list(tmp_path.iterdir()) == []
 
@@ -96,8 +91,8 @@ def test_what_goes_wrong_is_said(driven: Driven, tmp_path: Path, monkeypatch: py
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_crowd_without_a_past_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_crowd_without_a_past_says_so() -> None:
     driven = Driven("agents=50", "time.rewind_mb=0")
     driven.frames(3)
     driven.press("e", pygame.KMOD_CTRL)

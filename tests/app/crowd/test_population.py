@@ -1,7 +1,5 @@
 """Many agents come and leave in slices between frames, and the hawk is under the pointer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -38,8 +36,7 @@ def test_agents_come_in_slices_with_progress_and_one_undo(sliced: Driven) -> Non
     assert len(seen) > 6 and (np.diff(seen) <= 40).all()
     assert sliced.status().notices[-1] == "300 of 300 agents" and sliced.program.crowd.agents_asked == 300
     assert [action.count for _, action in sliced.program.sim.history if isinstance(action, Populate)][-1] == 300
-    sliced.press("z", 64)
-    sliced.frames(2)
+    sliced.press("z", 64, frames=3)
     assert sliced.program.sim.agents.count == 200 == sliced.program.crowd.agents_asked
     type_agents(sliced, "0")
     sliced.frames(40)
@@ -77,18 +74,14 @@ def hunting() -> Any:
     close_window()
 
 
-def place_of_the_hawk(driven: Driven) -> tuple[float, float]:
-    agents: Any = driven.program.sim.agents.by_id()
-    return float(agents.x[0]), float(agents.y[0])
-
-
 def test_it_is_where_the_pointer_is_until_it_hunts_by_itself_again(hunting: Driven) -> None:
     program = hunting.program
     hunting.press("h", pygame.KMOD_LCTRL)
     for pixel in ((200, 100), (400, 300)):
         hunting.post(pygame.MOUSEMOTION, pos=pixel, rel=(0, 0), buttons=(0, 0, 0))
         hunting.frames(3)
-        assert place_of_the_hawk(hunting) == pytest.approx(program.camera.screen_to_world(*pixel), abs=2)
+        hawk: Any = program.sim.agents.by_id()
+        assert (hawk.x[0], hawk.y[0]) == pytest.approx(program.camera.screen_to_world(*pixel), abs=2)
     assert "the hawk follows the pointer" in hunting.status().notices
     hunting.press("h", pygame.KMOD_LCTRL)
     led = len(program.sim.history)
@@ -97,7 +90,6 @@ def test_it_is_where_the_pointer_is_until_it_hunts_by_itself_again(hunting: Driv
 
 
 def test_without_predators_it_says_so(driven: Driven) -> None:
-    driven.press("h", pygame.KMOD_LCTRL)
-    driven.frames(2)
+    driven.press("h", pygame.KMOD_LCTRL, frames=3)
     assert "there is no hawk here: F2 opens murmuration" in driven.status().notices
     assert not driven.program.sim.history

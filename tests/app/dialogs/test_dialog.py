@@ -1,7 +1,5 @@
 """Lists to choose from, by keys and mouse, alone and in the program."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pygame
@@ -92,7 +90,6 @@ def test_a_click_chooses_a_list_may_stay_and_a_click_beside_it_or_esc_closes_the
     ListView("Leave?", [Row("leave", "Enter"), Row("go on")], hint="Enter leaves"),
 ])
 def test_a_view_fits_into_any_window(view: ListView, size: tuple[int, int]) -> None:
-    pygame.font.init()
     canvas = draw_list(view, size, Pen(), 0.8)
     rect = canvas.surface.get_rect(topleft=place_of(view, canvas, size, 0.8))
     assert pygame.Rect((0, 0), size).contains(rect)
@@ -112,8 +109,7 @@ def test_the_menu_names_every_action_once_and_leads_to_every_technique_and_its_c
     assert all(texts.count(action.what) == 1 for action in PROGRAM.values() if action.in_menu)
     driven.keys("home", "return")
     assert len(driven.view().rows) == len(TECHNIQUES) and TECHNIQUES[0].path == "neighbours"
-    driven.keys(*["up"] * len(TECHNIQUES), "return", "home", "return")
-    driven.settle()
+    driven.settled(*["up"] * len(TECHNIQUES), "return", "home", "return")
     assert driven.program.sim.optimizations.neighbours == "none" and driven.program.techniques.touched == "neighbours"
     assert driven.view(), "the main menu is closed, the list of techniques stays"
     driven.press("escape")
@@ -121,8 +117,7 @@ def test_the_menu_names_every_action_once_and_leads_to_every_technique_and_its_c
 
 
 def test_what_is_typed_in_the_menu_finds_any_action_and_esc_goes_up(driven: Driven) -> None:
-    driven.press("return")
-    driven.keys(*"pause")
+    driven.keys("return", *"pause")
     assert "pause or resume" in [row.text for row in driven.view().rows]
     driven.press("return")
     assert driven.program.crowd.paused and not driven.program.dialogs.top

@@ -1,7 +1,5 @@
 """Experiments in the window, by keys: the crowd stands still, Esc asks before it stops, tables can be saved."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Generator, Mapping
@@ -75,8 +73,7 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     driven.press("escape")
     assert driven.program.dialogs.top is None and driven.program.running
     assert driven.program.notices.present() == [f"reorder, {line}"]
-    driven.press("3")
-    driven.settle()
+    driven.settled("3")
     driven.press("m")
     finish(driven)
     assert driven.view().title == "reorder: drift against off" and driven.program.techniques.value("reorder.when") == "off"
@@ -135,8 +132,7 @@ def test_escape_or_the_same_key_asks_before_it_stops(driven: Driven, monkeypatch
         assert driven.view().selected == 0, "Enter stops it, whatever was selected before"
         driven.keys("down", "escape")
         assert driven.view().title == "Gain of each technique here" and driven.program.experiments.dialog
-    driven.keys("n", "return")
-    driven.frames()
+    driven.keys("n", "return", frames=2)
     assert not driven.program.experiments.dialog and driven.program.sim.optimizations.stagger.avoidance == 3
     assert [row[0] for row in texts(driven.view())] == ["neighbours: sorted"]
     assert driven.view().notes[0] == "stopped before the end"
@@ -157,8 +153,7 @@ def test_p_searches_the_largest_crowd_and_the_ladder(driven: Driven, monkeypatch
 
 def test_what_is_measured_is_what_the_screen_shows(driven: Driven) -> None:
     """Number of agents, techniques and view; a view of the whole world stays one."""
-    driven.keys("=", "1")
-    driven.settle()
+    driven.settled("=", "1")
     driven.press("home")
     experiments: Any = driven.program.experiments
     start = experiments._start()

@@ -1,7 +1,5 @@
 """Numbers in the window, by real events: their section, sliders, typed values, presets, and what they leave behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pygame
@@ -74,8 +72,7 @@ def test_the_section_opens_and_folds_by_its_key(window: Window) -> None:
     assert [row.number.key for row in window.status().numbers] == LIVE
     window.press("n", CTRL)
     assert hud.sections()["parameters"] and not window.status().numbers
-    window.drag(window.find("unfold", "parameters"))
-    window.frames(2)
+    window.drag(window.find("unfold", "parameters"), frames=3)
     assert not hud.sections()["parameters"]
     window.press("tab")
     window.press("n", CTRL)
@@ -129,8 +126,7 @@ def test_a_restart_keeps_the_numbers_and_a_copy_makes_the_same_crowd(window: Win
     window.slide("flock.align", 0.8)
     window.slide("flock.speed_max", 0.8)
     sim, value = window.program.sim, window.value("flock.align")
-    window.keys("r", "space")
-    window.frames(2)
+    window.keys("r", "space", frames=3)
     assert window.program.sim.numbers.values == sim.numbers.values and window.value("flock.align") == value
     sim, shown = window.program.sim, window.program._on_screen()
     assert f"--set flock.align={value:g}" in copy(shown, "20k-flock")[0]
@@ -148,8 +144,7 @@ def test_presets(window: Window) -> None:
     window.frames(2)
     assert not window.program.sim.numbers.values and isinstance(window.program.sim.history[-1][1], SetNumbers)
     window.slide("flock.align", 0.8)
-    window.drag(window.find("action", "reset_parameters"))
-    window.frames(2)
+    window.drag(window.find("action", "reset_parameters"), frames=3)
     assert not window.program.sim.numbers.values
     window = Window("flock.align=7")
     window.program.act("default_parameters")
@@ -167,9 +162,7 @@ def test_people_have_more_rows_than_fit_and_the_wheel_scrolls() -> None:
     assert shown[0] == "crowd.speed_max"
     for _ in range(40):
         window.wheel(-1)
-    fixed = window.place_of("setting", "crowd.exits", 0.8)
-    window.drag(fixed)
-    window.frames(2)
+    window.drag(window.place_of("setting", "crowd.exits", 0.8), frames=3)
     assert any("crowd.exits cannot be changed" in notice for notice in window.status().notices)
     assert window.program.dialogs.top is None
     window.program.numbers.reset("crowd.speed_max")

@@ -1,7 +1,5 @@
 """The menus of scenarios and tours: what they list, and what is broken."""
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 
@@ -98,7 +96,6 @@ def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
 
 def shown(picture: Path) -> tuple[int, ...]:
     """The colour in the middle of a row's picture; that of the empty frame if the picture is not shown."""
-    pygame.font.init()
     canvas = draw_list(ListView("Scenarios", [Row("mine", picture=picture)], across=3), (640, 360), Pen(), 1.0)
     return tuple(canvas.surface.get_at((PAD + 80, int(HEAD) + 50)))
 
@@ -138,7 +135,6 @@ def test_what_is_no_picture_is_not_shown_and_not_waited_for(tmp_path: Path) -> N
 
 
 def test_arrows_go_over_the_tiles_of_f2_in_a_wide_and_in_a_narrow_window(folder: Path) -> None:
-    pygame.font.init()
     for size, across in (((1280, 720), 5), ((800, 600), 3)):
         menu = scenarios_menu(str, None, size[0])
         for key in ("right", "right", "down", "down", "left", "up"):

@@ -1,7 +1,5 @@
 """A scenario that was saved begins as a restart of it does, whatever was built; without a window."""
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -92,8 +90,8 @@ OTHERS = {"open": ("1k", ["map=null"]), "plaza": ("1k", ["map=plaza"]),
 
 
 runs = st.lists(st.tuples(st.integers(-1, 40), st.integers(-2, 40), st.integers(0, 40)), max_size=6).map(tuple)
-corners = st.tuples(*[st.integers(-3, 40)] * 4)
-acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()), st.builds(SetWalls, corners, st.booleans()),
+acts = st.one_of(st.builds(PaintWalls, runs, st.booleans()),
+                 st.builds(SetWalls, st.tuples(*[st.integers(-3, 40)] * 4), st.booleans()),
                  st.builds(TakeOut, st.floats(0, 900), st.floats(0, 500), st.floats(0, 200)),
                  st.builds(BringIn, st.integers(0, 9), st.floats(0, 900), st.floats(0, 500), st.just(900.0)),
                  st.builds(PutForce, st.integers(0, 3), st.sampled_from(["attract", "repel"]), st.floats(0, 900),

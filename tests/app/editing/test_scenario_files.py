@@ -1,7 +1,5 @@
 """Saving scenarios by hand, in a program: files and names, and what is asked before something built would be lost."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shlex
@@ -36,29 +34,25 @@ def hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driven:
 
 
 def ctrl(driven: Driven, key: str) -> None:
-    driven.press(key, CTRL)
-    driven.frames()
+    driven.press(key, CTRL, frames=2)
 
 
 def build(driven: Driven, y: int = 60) -> None:
     """Build a wall with the tool, and put it away."""
     ctrl(driven, PROGRAM["tool_wall"].keys[0].removeprefix("ctrl+"))
-    driven.drag((120, y), (220, y))
-    driven.frames(2)
+    driven.drag((120, y), (220, y), frames=3)
     ctrl(driven, "space")
 
 
 def enter(driven: Driven) -> None:
-    driven.press("return")
-    driven.frames(2)
+    driven.press("return", frames=3)
 
 
 def save(driven: Driven, name: str = "") -> None:
     """Save as a scenario, under that name or the one that is offered."""
     ctrl(driven, "s")
     if name:
-        driven.press("delete")
-        driven.keys(*name)
+        driven.keys("delete", *name)
     enter(driven)
 
 
@@ -84,8 +78,7 @@ def test_restart_keeps_what_was_built_and_ctrl_s_writes_it(hands: Driven) -> Non
     hands.frames(5)
     built = hands.program.sim.terrain.kinds.copy()
     assert (built != hands.program.sim.terrain.first_kinds).any()
-    hands.keys("space", "r")
-    hands.frames(2)
+    hands.keys("space", "r", frames=3)
     sim = hands.program.sim
     assert sim.tick == 0 and np.array_equal(sim.terrain.kinds, built) and sim.settings.crowd.radius == 21
     save(hands)
@@ -113,27 +106,24 @@ def test_a_name_can_be_typed_and_own_files_are_replaced(hands: Driven, tmp_path:
     assert len(np.unique(pygame.surfarray.array2d(picture))) > 100, "ground, walls and people"
 
 
+@pytest.mark.usefixtures("in_tmp_path")
 def test_after_people_left_and_f9_a_saved_scenario_and_a_restart_have_all_that_it_starts_with(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        ) -> None:
     """As the doorway: by a third of its run some have left, and F2 lists what was saved at once."""
-    monkeypatch.chdir(tmp_path)
     driven = Driven("agents=60", "map=hall", "window.hud=off", config="doorway")
     sim = driven.program.sim
     driven.until(lambda: sim.agents.count < 50)
     driven.keys("f5", "f9")
     driven.until(lambda: any("loaded" in line for line in driven.status().notices))
-    left = driven.program.sim.agents.count
-    assert left < 60
+    assert driven.program.sim.agents.count < 60
     save(driven, "half")
     driven.press("f2")
     assert "half (your own)" in [row.text for row in driven.view().rows]
-    driven.keys(*"half")
-    driven.press("return")
+    driven.keys(*"half", "return")
     driven.until(lambda: driven.loop.opened)
     assert driven.loop.opened and driven.loop.opened.sim.agents.count == 60 == load_config("half").agents
     driven.loop.opened = driven.loop.opening = None
-    driven.press("r")
-    driven.frames(2)
+    driven.press("r", frames=3)
     assert driven.program.sim.agents.count == 60
 
 
@@ -249,8 +239,7 @@ def test_y_says_that_a_file_is_needed_and_then_names_it(hands: Driven, capsys: p
     program, *arguments = shlex.split(copied, comments=True)
     assert arguments[:2] == ["--config", "configs/crowd-1.yaml"] and "built" not in copied and program == "crowd-demo"
     config = _source(parser_of("run", RUN).parse_args(arguments))[0]
-    hands.press("r")
-    hands.frames(2)
+    hands.press("r", frames=3)
     assert config.crowd.radius == 21 and Simulation(config).state_hash() == hands.program.sim.state_hash()
     assert (config.map or "").endswith("crowd-1.map")
     build(hands, 90)

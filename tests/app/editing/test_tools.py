@@ -1,7 +1,5 @@
 """Tools for the mouse, by real events in a program that runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -30,8 +28,7 @@ def take(driven: Driven, action: str) -> None:
 
 
 def stroke(driven: Driven, *way: tuple[float, float]) -> None:
-    driven.drag(*way)
-    driven.frames(2)
+    driven.drag(*way, frames=3)
 
 
 def wheel(driven: Driven, notches: int) -> None:
@@ -42,8 +39,7 @@ def wheel(driven: Driven, notches: int) -> None:
 
 
 def undo(driven: Driven, redo: bool = False) -> None:
-    driven.press("z", CTRL | redo * pygame.KMOD_LSHIFT)
-    driven.frames(2)
+    driven.press("z", CTRL | redo * pygame.KMOD_LSHIFT, frames=3)
 
 
 def brush(driven: Driven, at: tuple[float, float]) -> BrushView:
@@ -133,8 +129,7 @@ def test_people_come_in_as_many_as_the_cursor_says_and_go_out_again(hands: Drive
 
 
 def test_painting_while_paused_is_seen_at_once(hands: Driven) -> None:
-    hands.press("space")
-    hands.frames(2)
+    hands.press("space", frames=3)
     take(hands, "tool_wall")
     before = pygame.surfarray.array2d(screen()).copy()
     hands.drag((300, 100), (340, 100), release=False)

@@ -1,7 +1,5 @@
 """Undo and redo of strokes: over many, over agents who come back under new handles, and over time."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -137,8 +135,7 @@ def test_whoever_acts_in_the_past_can_undo_what_was_done_before_and_nothing_else
 def test_a_brush_passes_the_tiles_near_its_way(path: list[tuple[float, float]], radius: float) -> None:
     terrain = Terrain(None, 640, 373)
     tile = float(terrain.walls.tile)
-    patch = tiles_passed(terrain, Sweep(tuple(path), radius))
-    found = terrain.mask_of(patch.runs)
+    found = terrain.mask_of(tiles_passed(terrain, Sweep(tuple(path), radius)).runs)
     row, column = np.mgrid[:terrain.rows, :terrain.columns]
     nearest = np.min([distance_sq((column + 0.5) * tile, (row + 0.5) * tile, *way)
                       for way in (list(pairwise(path)) or [(path[0], path[0])])], axis=0)
@@ -166,8 +163,7 @@ def changed_crowd(*settings: str) -> Driven:
     driven = Driven("window.width=1280", "window.height=720", "agents=100", *settings)
     driven.frames(2)
     for key in ("2", "4", "]", "-"):
-        driven.press(key)
-        driven.settle()
+        driven.settled(key)
         driven.frames(2)
     return driven
 
@@ -178,8 +174,7 @@ def changed() -> Driven:
 
 
 def undo_by_keys(driven: Driven, key: str = "z") -> str:
-    driven.press(key, CTRL)
-    driven.frames(2)
+    driven.press(key, CTRL, frames=3)
     return next(notice for notice in driven.status().notices if notice.startswith(("undone: ", "done again: ")))
 
 
@@ -192,14 +187,12 @@ def test_one_undo_for_techniques_numbers_and_agents(changed: Driven) -> None:
     assert values_of(changed) == (False, 5, 80)
     for wanted, what in (((False, 5, 100), "the number of agents changed"), ((False, 4, 100), "stagger avoidance"),
                          ((False, 3, 100), "stagger avoidance"), ((True, 3, 100), "SIMD lanes")):
-        changed.press("z", CTRL)
-        changed.frames(2)
+        changed.press("z", CTRL, frames=3)
         assert values_of(changed) == wanted
         assert any(notice.startswith(f"undone: {what}") for notice in changed.status().notices)
     assert changed.program.crowd.agents_asked == 100
     for wanted in ((False, 3, 100), (False, 4, 100), (False, 5, 100), (False, 5, 80)):
-        changed.press("y", CTRL)
-        changed.frames(2)
+        changed.press("y", CTRL, frames=3)
         assert values_of(changed) == wanted
 
 
@@ -211,8 +204,7 @@ def test_undo_brings_back_the_crowd_before_a_restart_with_all_that_was_done_to_i
     undo.carry_out(BringIn(23, 320, 180, 100), "in", object())
     undo.carry_out(PutForce(0, "attract", 100, 100, 50, 1), "force", object())
     before, agents, entries = crowd_.sim.state_hash(), crowd_.sim.agents.count, undo.present.done
-    changed.press("r")
-    changed.frames(2)
+    changed.press("r", frames=3)
     started = crowd_.sim.state_hash()
     undo.carry_out(TakeOut(320, 180, 9000), "all", object())
     assert crowd_.sim.agents.count == 0 and undo_by_keys(changed).startswith("undone: all")
@@ -226,14 +218,11 @@ def test_undo_brings_back_the_crowd_before_a_restart_with_all_that_was_done_to_i
     assert (crowd_.sim.state_hash(), crowd_.sim.tick) == (started, 0)
 
 
-def test_undo_brings_back_the_crowd_before_a_load(changed: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    changed.press("f5")
-    changed.press("space")
-    changed.keys(".", ".", "-")
+@pytest.mark.usefixtures("in_tmp_path")
+def test_undo_brings_back_the_crowd_before_a_load(changed: Driven) -> None:
+    changed.keys("f5", "space", ".", ".", "-")
     before, agents = changed.program.sim.state_hash(), changed.program.sim.agents.count
-    changed.press("f9")
-    changed.frames(2)
+    changed.press("f9", frames=3)
     loaded = changed.program.sim.state_hash()
     assert loaded != before and undo_by_keys(changed).startswith("undone: load of ")
     assert (changed.program.sim.state_hash(), changed.program.sim.agents.count) == (before, agents)
@@ -241,8 +230,7 @@ def test_undo_brings_back_the_crowd_before_a_load(changed: Driven, tmp_path: Pat
 
 
 def test_the_difference_to_the_timeline_is_explained_once_but_not_where_the_crowd_before_comes_back(changed: Driven) -> None:
-    changed.press("r")
-    changed.frames(2)
+    changed.press("r", frames=3)
     restart, edit, another = (undo_by_keys(changed) for _ in range(3))
     assert restart.startswith("undone: restart (") and DIFFERENCE not in restart
     assert DIFFERENCE in edit and DIFFERENCE not in another
@@ -250,8 +238,7 @@ def test_the_difference_to_the_timeline_is_explained_once_but_not_where_the_crow
 
 def test_crowds_that_undo_brings_back_fit_into_the_memory_for_the_past(changed: Driven) -> None:
     crowd_ = changed.program.crowd
-    size = crowd_.sim.snapshot().nbytes
-    crowd_._bound = int(2.5 * size)
+    crowd_._bound = int(2.5 * crowd_.sim.snapshot().nbytes)
     for _ in range(4):
         changed.press("r")
     changed.frames(2)
@@ -264,16 +251,14 @@ def test_without_memory_a_restart_keeps_what_can_be_undone_but_not_what_was_done
     undo.carry_out(PaintWalls(((5, 8, 20),), True), "wall", object())
     undo.carry_out(TakeOut(float(sim.agents.columns.x[0]), float(sim.agents.columns.y[0]), 1.0), "out", object())
     assert undo.present.done[-1].what == "out"
-    changed.press("r")
-    changed.frames(2)
+    changed.press("r", frames=3)
     assert any(notice.startswith("restart: no undo, the crowd needs 0.") for notice in changed.status().notices)
     shown = changed.program.notices.shown
     assert changed.status().notices[-1] == "started again" and shown["undo"].lasts_s > shown["restart"].lasts_s
     assert changed.program.sim is not sim and changed.program.sim.terrain.blocked.any()
     assert [entry.what for entry in undo.present.done][-2:] == ["the number of agents changed", "wall"]
     for _ in range(5):
-        changed.press("z", CTRL)
-        changed.frames(2)
+        changed.press("z", CTRL, frames=3)
     assert not changed.program.sim.terrain.blocked.any() and values_of(changed) == (True, 3, 100)
 
 
@@ -287,14 +272,12 @@ def test_a_manual_event_is_undone_with_its_walls_and_the_people_whom_it_sent(tmp
     driven.frames(2)
 
     def doors() -> set[int]:
-        sim = driven.program.sim
-        return set(sim.agents.row("goal").tolist())
+        return set(driven.program.sim.agents.row("goal").tolist())
 
     free = driven.program.sim.terrain.kinds.copy()
     assert doors() == {0, 1, 2}
     for key, blocked in (("l", True), ("z", False), ("y", True), ("z", False)):
-        driven.press(key, CTRL)
-        driven.frames(2)
+        driven.press(key, CTRL, frames=3)
         assert bool((driven.program.sim.terrain.kinds != free).any()) == blocked
         assert doors() == ({0, 1} if blocked else {0, 1, 2})
     assert any(notice.startswith("undone: block the right door") for notice in driven.status().notices)

@@ -1,7 +1,5 @@
 """What is copied gives the same again, read by the program's own parser."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
@@ -148,8 +146,7 @@ def test_any_value_reads_as_itself(value: object) -> None:
 def test_the_key_copies_what_a_program_shows_after_many_others(
         driven: Driven, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     driven.program.config_name = "1k"
-    driven.keys(*"871]=//", "tab", "tab", "tab", ".")
-    driven.settle()
+    driven.settled(*"871]=//", "tab", "tab", "tab", ".")
     driven.wheel(5)
     driven.press("d", hold=True)
     driven.frames(3)

@@ -1,7 +1,5 @@
 """Notices, captions, panels and the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -64,13 +62,13 @@ def test_it_stays_for_three_seconds_from_when_it_is_seen_and_then_fades(clock: l
     assert shown.present() is None is shown.present()
 
 
+@pytest.mark.usefixtures("in_tmp_path")
 def test_its_key_is_the_one_of_the_configuration_and_without_a_key_or_a_file_there_is_no_hint(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        ) -> None:
     assert caption_of("murmuration", Keymap(Keys(), {})) == Caption(
         "murmuration", "The flock turns wherever the red hawk comes.", "ctrl+h", "lead the hawk with the pointer")
     unbound = caption_of("murmuration", Keymap(Keys.model_validate({"hawk": None}), {}))
     assert unbound and not unbound.key
-    monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text("# Mine.\n# Try: fly, up\n", "utf-8")
     assert caption_of("mine", Keymap(Keys(), {})) == Caption("mine", "Mine.", "", "up")
     assert caption_of("gone", Keymap(Keys(), {})) is None is caption_of(None, Keymap(Keys(), {}))

@@ -1,7 +1,5 @@
 """What a user prefers is kept in a file of theirs, and gives way to what a configuration says."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """Zoom that glides, bookmarks, and the minimap."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -69,8 +67,7 @@ def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) ->
 
 
 def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven) -> None:
-    driven.keys("space", "end")
-    driven.frames()
+    driven.keys("space", "end", frames=2)
     camera, hud = driven.program.camera, driven.program.hud
     camera.look_at(100, 100, 3.0)
     x, y = driven.find("minimap")

@@ -1,7 +1,5 @@
 """The inspector in the program: it finds an agent, follows it, says when it is gone, and counts those in a box."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -37,15 +35,10 @@ def inspect_last(driven: Driven) -> None:
         driven.press(";")
 
 
-def pixel_of(driven: Driven, slot: int) -> tuple[float, float]:
-    columns = driven.program.sim.agents.columns
-    return driven.program.camera.world_to_screen(float(columns.x[slot]), float(columns.y[slot]))
-
-
 def test_a_click_inspects_who_is_there_and_a_click_beside_everybody_ends_it(driven: Driven) -> None:
     driven.press("space")
     columns = driven.program.sim.agents.columns
-    driven.program.inspector.click(*pixel_of(driven, 7))
+    driven.program.inspector.click(*driven.program.camera.world_to_screen(float(columns.x[7]), float(columns.y[7])))
     assert inspected(driven) == columns.id[7] and rows(driven)["slot"] == "7 of 200"
     driven.program.inspector.click(-500.0, -500.0)
     driven.frames()
@@ -61,11 +54,9 @@ def test_a_key_inspects_who_is_nearest_to_the_middle_and_others_go_on_by_id(driv
     assert first == sim.agents.columns.id[np.hypot(x - camera.x, y - camera.y).argmin()]
     driven.press(";")
     assert inspected(driven) == (first + 1) % 200
-    driven.press(";", pygame.KMOD_LSHIFT)
-    driven.press(";", pygame.KMOD_LSHIFT)
+    driven.keys(";", ";", mod=pygame.KMOD_LSHIFT)
     assert inspected(driven) == (first - 1) % 200
-    driven.press("f6")
-    driven.frames()
+    driven.press("f6", frames=2)
     assert driven.status().inspection is None
 
 
@@ -76,8 +67,7 @@ def test_an_agent_is_followed_through_sorts_and_restarts(driven: Driven) -> None
     for curve in ["row"] * 3 + ["hilbert"] * 5:
         driven.program.sim.optimizations.curve = curve
         driven.frames()
-        found = rows(driven)
-        slot = int(found["slot"].split()[0].replace(",", ""))
+        slot = int(rows(driven)["slot"].split()[0].replace(",", ""))
         assert driven.program.sim.agents.columns.id[slot] == identity
         slots.add(slot)
     assert len(slots) > 1, "sorts have moved it"
@@ -131,8 +121,7 @@ def test_a_box_is_selected_by_a_drag_with_shift_and_stays_on_the_ground(driven: 
 
 def test_one_sentence_says_what_holds_a_person_up(driven: Driven) -> None:
     """Three people who come towards one who is stuck, a wall, and a person who waits."""
-    driven.keys("space", "f6")
-    driven.frames()
+    driven.keys("space", "f6", frames=2)
     sim, identity = driven.program.sim, inspected(driven)
     c: Any = sim.agents.columns
     slot = int(sim.agents.handles.slots_of(np.array([identity]))[0])
@@ -157,8 +146,7 @@ def test_one_sentence_says_what_holds_a_person_up(driven: Driven) -> None:
 
 
 def test_raw_fields_are_folded_until_a_click_and_the_camera_follows(driven: Driven) -> None:
-    driven.press("f6")
-    driven.frames(3)
+    driven.press("f6", frames=4)
     found = told(driven)
     assert found.sentence and len(found.rows) <= 4 and len(found.raw) >= 7 and not found.is_open
     assert rows(driven)["speed"].endswith(" m/s")

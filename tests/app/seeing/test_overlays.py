@@ -1,7 +1,5 @@
 """Overlays in the program: the list of them, the legend, when they are drawn, and that all shows a crowd without a step."""
 
-from __future__ import annotations
-
 import pygame
 import pytest
 from driven import Driven
@@ -40,8 +38,7 @@ def test_the_list_has_every_overlay_says_which_has_nothing_to_show_and_stays_ope
     assert driven.program.overlays.shown == set(list(OVERLAYS)[:2])
     driven.frames()
     assert [item.name for item in driven.status().legend_items] == [entry.label for entry in list(OVERLAYS.values())[:2]]
-    driven.keys("return", "up", "return")
-    driven.frames()
+    driven.keys("return", "up", "return", frames=2)
     assert not driven.program.overlays.shown and not driven.status().legend_items
 
 
@@ -49,8 +46,7 @@ def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(d
     show_all(driven)
     driven.frames(2)
     for key in ("space", "backspace", "r", ".", "-", "=", "1"):
-        driven.press(key)
-        driven.settle()
+        driven.settled(key)
         driven.frames(2)
         assert len(driven.status().legend_items) == len(OVERLAYS)
 

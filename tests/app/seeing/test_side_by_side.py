@@ -1,7 +1,5 @@
 """Two crowds side by side in the program: the line, what is right of it, and that the first crowd stays as it is."""
 
-from __future__ import annotations
-
 import math
 
 import pygame
@@ -71,8 +69,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def bare(driven: Driven) -> Driven:
     """Without panels."""
-    driven.press("tab")
-    driven.press("tab")
+    driven.keys("tab", "tab")
     return driven
 
 
@@ -112,17 +109,13 @@ def test_the_mouse_chooses_either_value(bare: Driven) -> None:
     driven = bare
     second, split = split_with(driven), driven.program.split
     before, (left, right) = wanted(driven), (rect.center for rect in labels(driven))
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=right)
+    driven.drag(right)
     clicked = wanted(driven)
     assert clicked != before
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
-    driven.post(pygame.MOUSEMOTION, pos=(right[0] + 20, right[1]), rel=(20, 0), buttons=(1, 0, 0))
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(right[0] + 20, right[1]))
+    driven.drag(right, (right[0] + 20, right[1]))
     assert wanted(driven) == int(str(clicked)) + 2 and split.line_px == 320
     driven.until(lambda: second.value == wanted(driven))
-    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=left)
-    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=left)
+    driven.drag(left)
     assert driven.program.dialogs.top, "the choices of the crowd itself"
 
 
@@ -147,8 +140,7 @@ def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None
     split_with(driven)
     driven.frames(4)
     for key in ("r", "space", "backspace", ".", "="):
-        driven.press(key)
-        driven.frames(2)
+        driven.press(key, frames=3)
         second = driven.program.split.second
         assert second and second.sim
         assert (second.sim.tick, second.sim.agents.count) == (driven.program.sim.tick, driven.program.sim.agents.count)

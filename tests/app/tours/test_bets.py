@@ -1,7 +1,5 @@
 """Bets in a tour: placed by digits or with the mouse, skipped, and held against what was measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -48,8 +46,7 @@ def touring(driven: Driven, tmp_path: Path) -> Driven:
     (tmp_path / "mine.yaml").write_text(TOUR, "utf-8")
     driven.program.guide.begin("mine.yaml", driven.program)
     driven.until_told()
-    driven.press("right")
-    driven.until_told()
+    driven.turn_page("right")
     return driven
 
 
@@ -78,14 +75,12 @@ def test_digits_are_the_guess_before_its_step_does_anything_and_switch_no_techni
     outcome = decided(touring)
     assert (outcome.measured, outcome.is_right) == ("120 candidates", True)
     assert outcome.verdict == "Your guess of 120 lies within what was measured."
-    touring.press("2")
-    touring.settle()
+    touring.settled("2")
     assert touring.program.sim.optimizations.simd, "digits are keys again"
 
 
 def test_who_has_no_guess_goes_on_and_is_shown_none(touring: Driven) -> None:
-    touring.press("return")
-    touring.until_told()
+    touring.turn_page("return")
     assert touring.tour().text == "Everybody tests 120." and touring.tour().bet is None
     assert touring.tour().question == "Why?"
 
@@ -94,16 +89,14 @@ def test_a_wrong_guess_is_told_by_how_much_and_going_back_undoes_the_step_and_ke
     touring.keys("9", "right")
     outcome = decided(touring)
     assert (outcome.verdict, outcome.is_right) == ("Your guess of 9 is too low by 111.", False)
-    touring.press("left")
-    touring.settle()
+    touring.settled("left")
     assert touring.program.sim.optimizations.neighbours == "sorted" and touring.program.sim.agents.count == 150
     assert (bet_of(touring).guess, bet_of(touring).is_open) == ("9", True)
 
 
 def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) -> None:
     for _ in range(3):
-        touring.press("right")
-        touring.until_told()
+        touring.turn_page("right")
     assert touring.tour().text == "How many times as fast?"
     touring.keys(*"500", "return")
     outcome = decided(touring)
@@ -113,14 +106,12 @@ def test_a_bet_of_a_mark_is_decided_by_the_factor_since_then(touring: Driven) ->
 
 def test_a_bet_before_another_scenario_is_asked_for_in_the_present_one(touring: Driven) -> None:
     for _ in range(5):
-        touring.press("right")
-        touring.until_told()
+        touring.turn_page("right")
     assert touring.tour().text == "How many are there?" and touring.program.config_name == "small"
     touring.keys(*"90", "right")
     outcome = decided(touring)
     assert touring.program.config_name == "other" and outcome.is_right
-    touring.press("left")
-    touring.until_told()
+    touring.turn_page("left")
     assert touring.program.config_name == "small" and bet_of(touring).is_open
     assert touring.program.sim.optimizations.neighbours == "sorted" and not touring.program.sim.optimizations.simd
 

@@ -1,7 +1,5 @@
 """A tour is played in a program by keys: what it sets, measures and shows."""
 
-from __future__ import annotations
-
 from gc import collect
 from pathlib import Path
 from typing import Any
@@ -76,8 +74,7 @@ def test_a_step_is_shown_at_once_its_numbers_once_measured_and_back_takes_back_w
     assert answer.text == "Because nobody knows better. 120."
     touring.press("left")
     assert touring.tour().text == told.text
-    touring.press("backspace")
-    touring.settle()
+    touring.settled("backspace")
     assert touring.tour().text == first.text and program.sim.agents.count == 150
     assert (options(touring).neighbours, options(touring).simd, program.crowd.speed) == ("sorted", True, 1)
 
@@ -86,8 +83,7 @@ def test_pause_frozen_view_and_camera_which_shows_more_in_a_larger_window(tourin
     program, camera = touring.program, touring.program.camera
     before = camera.view_rect()
     for _ in range(3):
-        touring.press("right")
-        touring.until_told()
+        touring.turn_page("right")
     assert program.crowd.paused and program.overlays.frozen == before and (camera.x, camera.zoom) == (100, 1.5)
     seen, usual = camera.view_rect(), camera.size
     for size, zoom in (((1280, 720), 3), ((2560, 1440), 6), ((2560, 720), 3)):
@@ -106,14 +102,12 @@ def test_pause_frozen_view_and_camera_which_shows_more_in_a_larger_window(tourin
 
 def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -> None:
     for _ in range(4):
-        touring.press("right")
-        view = touring.until_told()
+        view = touring.turn_page("right")
     assert view.text == "Another crowd of 90, not 120."
     assert touring.program.config_name == "other" and not touring.program.crowd.paused and touring.program.crowd.speed == 1
     assert options(touring).reorder.when == "off" and not options(touring).simd
     assert touring.program.sim.history == [], "it was started again after the switches"
-    touring.press("left")
-    touring.until_told()
+    touring.turn_page("left")
     assert touring.program.config_name == "small" and options(touring).neighbours == "none"
     assert touring.program.crowd.paused and touring.program.overlays.frozen and touring.program.crowd.speed == 2
     assert touring.program.sim.agents.count == 120
@@ -125,8 +119,7 @@ def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -
 
 @pytest.mark.parametrize("leave", ["escape", "f3"])
 def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave: str) -> None:
-    touring.press("right")
-    touring.until_told()
+    touring.turn_page("right")
     touring.press(leave)
     assert touring.status().tour is None and options(touring).neighbours == "none"
     assert touring.program.running and touring.program.dialogs.top is None
@@ -166,8 +159,7 @@ def test_a_page_waits_for_its_numbers_however_often_enter_is_pressed_and_going_b
 
 
 def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:
-    touring.press("right")
-    touring.until_told()
+    touring.turn_page("right")
     for name, step in (("back", 1), ("next", 2)):
         touring.frames()
         touring.drag(touring.find("tour", name))

@@ -96,8 +96,7 @@ def test_a_worker_that_is_killed_in_the_middle_costs_only_its_run(tmp_path: Path
     assert table.finished == 12 and not table.failed and not table.differences
     assert len(read_rows(tmp_path / "out/rows")[0]) == 12
     assert len({row["worker"] for row in table.rows}) == 2 and victim.wait() == -9
-    here = list(api.run(plan, tmp_path / "here", workers=2))
-    assert len(here) == 12
+    assert len(list(api.run(plan, tmp_path / "here", workers=2))) == 12
     assert api.table(plan, tmp_path / "here").csv(circumstances=False) == table.csv(circumstances=False)
 
 

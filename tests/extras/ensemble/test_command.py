@@ -119,8 +119,7 @@ def test_interrupted_when_made_again_it_says_what_the_command_does(tmp_path, sta
     while process.poll() is None and len(read_rows(out / "rows")[0]) < 10:  # the first of two has been counted
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    said = process.communicate()[1].splitlines()[-1]
-    number, end = said.removeprefix("ensemble: ").split(" ", 1)
+    number, end = process.communicate()[1].splitlines()[-1].removeprefix("ensemble: ").split(" ", 1)
     assert process.returncode == 130 and 1 <= int(number) < 8
     assert end == "of 8 runs were made again; the same command begins with the first"
 
@@ -217,10 +216,6 @@ def test_a_mistake_is_one_line(tmp_path, capsys, args, lines) -> None:
     assert (code, out, err.splitlines()) == (2, "", lines) and not (tmp_path / "out").exists()
 
 
-def device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
 def link_out(path: Path) -> None:
     mine = Path("mine").absolute()
     mine.write_text("precious", "utf-8")
@@ -229,10 +224,11 @@ def link_out(path: Path) -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("name", ["rows/a.rows", "manifest.json", "table.csv"])
-@pytest.mark.parametrize(("make", "wrong"), [(make_fifo, "not a regular file"), (device, "a link that leads out of "),
-                                             (link_out, "a link that leads out of ")])
-def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, monkeypatch, capsys, name, make, wrong) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize(("make", "wrong"), [
+    (make_fifo, "not a regular file"), (link_out, "a link that leads out of "),
+    (lambda path: path.symlink_to("/dev/zero"), "a link that leads out of ")])
+@pytest.mark.usefixtures("in_tmp_path")
+def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, capsys, name, make, wrong) -> None:
     out, path = tmp_path / "out", tmp_path / "out" / name
     path.parent.mkdir(parents=True)
     make(path)

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,7 @@ def test_positions_are_those_of_the_columns_within_a_step(tmp_path: Path, run: s
 
 
 def test_somebody_else_under_an_id_begins_a_track(tmp_path: Path) -> None:
-    of = source("station", 12, **LEAVING)
-    _, blocks = page_of(of, tmp_path / "run.html")
+    _, blocks = page_of(source("station", 12, **LEAVING), tmp_path / "run.html")
     numbers, people = PersonNumbers(), set[int]()
     for frame in frames(source("station", 12, **LEAVING), 6):
         people.update(numbers.of(frame).tolist())
@@ -119,8 +119,7 @@ def test_a_step_is_a_centimetre_or_a_part_of_a_large_world() -> None:
 
 @pytest.mark.quick
 def test_a_large_run_has_fewer_frames_and_then_a_sample(tmp_path: Path) -> None:
-    wanted = asked(source("100k", 60), tmp_path / "run.html")
-    plan = planned(wanted, may_change_fps=True)
+    plan = planned(asked(source("100k", 60), tmp_path / "run.html"), may_change_fps=True)
     assert plan.asked.every == 12 and plan.share == pytest.approx(MAX_ROWS / (100_000 * 301))
     assert [note.partition(":")[0] for note in plan.notes] == ["frames", "a sample"]
     fixed = planned(asked(source("100k", 60), tmp_path / "run.html", fps=10), may_change_fps=False)
@@ -178,14 +177,14 @@ def test_a_title_cannot_break_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_too_little_room_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                     capsys: pytest.CaptureFixture[str]) -> None:
+                                     errors_of: Callable[..., list[str]]) -> None:
     monkeypatch.setattr("crowd_demo.extras.export.trajectories.shutil.disk_usage",
                         lambda folder: type("Usage", (), {"free": 10**6}))
     path = tmp_path / "run.html"
-    assert main(["export", "1k", str(path), "--seconds", "10"]) == 2
-    assert capsys.readouterr().err == f"{path}: needs about 3 MB, and 1 MB are free in {tmp_path}\n"
-    assert main(["export", "1k", str(path), "--seconds", "10", "--units", "world"]) == 2
-    assert capsys.readouterr().err == "--units: not with .html, which has its own\n"
+    assert errors_of("export", "1k", str(path), "--seconds", "10") == [
+        f"{path}: needs about 3 MB, and 1 MB are free in {tmp_path}"]
+    assert errors_of("export", "1k", str(path), "--seconds", "10", "--units", "world") == [
+        "--units: not with .html, which has its own"]
 
 
 # --- A simulation in a notebook: a page that plays, and a table; the simulation stays where it is --------------------

@@ -115,8 +115,7 @@ def test_any_file_comes_out_as_it_went_in(tmp_path_factory: pytest.TempPathFacto
 def test_a_table_of_a_played_file_has_its_ids_and_positions(tmp_path: Path) -> None:
     (tmp_path / "walks.txt").write_text(text_of(WALKS), "utf-8")
     sim = Simulation(played(tmp_path, "walks.txt", 2).config)
-    table = sim.trajectories(every=6, steps=12)
-    assert table_of(table) == from_first_frame(WALKS)
+    assert table_of(sim.trajectories(every=6, steps=12)) == from_first_frame(WALKS)
     far = sim.trajectories(every=6, steps=0, metres=False)
     columns = sim.agents.by_id()
     assert far.id.tolist() == [-4, LARGEST] and far.x.tolist() == columns.x.tolist()

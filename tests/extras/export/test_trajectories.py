@@ -106,14 +106,11 @@ def test_a_recording_gives_the_frames_that_were(tmp_path: Path, seed: int) -> No
     numbers = PersonNumbers()
     people = [set(numbers.of(frame).tolist()) for frame in frames(of)]
     assert not people[11] & people[12] and not people[23] & people[24]
-    again = [frame.sim.state_hash() for frame in frames(of)]
-    assert again == hashes
+    assert [frame.sim.state_hash() for frame in frames(of)] == hashes
 
 
 def test_what_is_not_the_recorded_crowd_is_not_written(tmp_path: Path) -> None:
-    run = Run(tmp_path / "run.replay", 3, time__step_hz=5)
-    run.steps(12)
-    run.end()
+    run = Run(tmp_path / "run.replay", 3, time__step_hz=5).steps(12).end()
     of = read_source(str(run.recording.path), None)
     states = of.states
 

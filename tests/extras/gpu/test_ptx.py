@@ -1,7 +1,5 @@
 """Kernels as PTX: each operation is rounded by itself, and arguments are laid out as the GPU's entry reads them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -459,9 +459,9 @@ def test_people_outside_of_a_floor_plan_are_counted(tmp_path: Path, capsys: pyte
     ("walks.txt", WALKS, ("--geometry", "plaza"), "--geometry: 'plaza': must be a map in metres (.wkt, .json,"),
     ("walks.sqlite", "what?", (), "walks.sqlite: not JuPedSim's database (file is not a database)"),
 ])
-def test_a_mistake_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str,
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], name: str,
                                text: str | None, options: tuple[str, ...], said: str) -> None:
-    monkeypatch.chdir(tmp_path)
     if text is not None:
         Path(name).write_text(text, encoding="utf-8")
     assert main(["play", name, *options, "--headless"]) == 2

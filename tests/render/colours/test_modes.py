@@ -1,9 +1,12 @@
 import math
+from itertools import combinations, pairwise
 
 import numpy as np
+import pygame
 import pytest
 from covering import covering_rows
 from crowds import CROWDS, open_world, simulation
+from eyes import EYES, distance, lab_of
 
 from crowd_demo.compute.jit import device, run
 from crowd_demo.config.resources import assets_folder
@@ -12,7 +15,8 @@ from crowd_demo.registry.built_in import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import modes, squares
-from crowd_demo.render.colours.base import ON_DARK, ramp, scales_of
+from crowd_demo.render.colours.base import ON_DARK, ON_LIGHT, ramp, scales_of
+from crowd_demo.render.figures.sprites import load_manifest, load_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING
 from crowd_demo.sim.fundamental_diagram import SQUARE
@@ -49,8 +53,7 @@ def test_every_agent_has_a_colour_whoever_computes_it_and_the_legend_explains_th
     assert one.max() < len(colours) <= 256
     assert legend.title and all(legend.texts) and (len(legend.texts) == 2 if legend.is_ramp else True)
     if not legend.is_ramp and name != "heading":
-        shown = {colours[number] for number in one.tolist()}
-        assert shown <= set(legend.colours)
+        assert {colours[number] for number in one.tolist()} <= set(legend.colours)
 
 
 def kind_of(sim):
@@ -113,8 +116,7 @@ def test_headings_go_round_the_wheel():
 def test_speeds_rise_along_the_ramp(sim):
     speed = np.hypot(sim.agents.columns.vx, sim.agents.columns.vy)[:sim.agents.count]
     found = numbers(sim, "speed")[1]
-    expected = np.minimum(speed / modes.fastest(sim) * 256, 255)
-    assert np.abs(found - expected).max() <= 1
+    assert np.abs(found - np.minimum(speed / modes.fastest(sim) * 256, 255)).max() <= 1
     assert found.max() > found.min() or sim.config.behaviour == "playback"  # who has no file stands
 
 
@@ -175,8 +177,7 @@ def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(
 @pytest.mark.parametrize("colours", [ON_DARK.rising, ON_DARK.rainbow, ON_DARK.levels])
 def test_every_colour_of_a_scale_is_seen_on_sky_and_at_night(colours):
     for ground in ((46, 58, 106), (38, 39, 49)):
-        apart = np.abs(np.array(ramp(tuple(colours))) - np.array(ground)).max(axis=1)
-        assert apart.min() > 90
+        assert np.abs(np.array(ramp(tuple(colours))) - np.array(ground)).max(axis=1).min() > 90
 
 
 @pytest.mark.quick
@@ -227,3 +228,79 @@ def test_leaders_are_told_from_followers_and_tension_is_the_mean_stretch_of_link
     expected = [min(max(sum(each) / len(each), 0) / modes.FULL_STRETCH * 256, 255) for each in stretched]
     assert np.abs(numbers(sim, "tension")[1] - np.array(expected)).max() <= 1
     assert len(set(numbers(sim, "tension")[1].tolist())) > 3
+
+
+# --- Contrast of colours with the ground -----------------------------------------------------------------------------
+
+CONTRASTED = "state", "heading", "speed", "density", "flow", "memory", "age", "cell"
+LEAST = {"stone": 25, "floor": 25, "grass": 14}  # distance to a ground at its mean colour, for the eye that sees least
+GROUND_SIZE = 480, 320
+
+
+def ground_colour(kind):
+    about = load_manifest(assets_folder())["tiles"]
+    side, row = about["cell"], about["kinds"].index(kind)
+    pixels = pygame.surfarray.array3d(load_surface(assets_folder() / about["file"]))
+    return pixels[:, row * side:(row + 1) * side].mean(axis=(0, 1))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("kind", LEAST)
+def test_no_shade_of_a_scale_for_light_grounds_is_like_the_ground(kind):
+    ground = ground_colour(kind)
+    shades = {"rising": ramp(ON_LIGHT.rising, 64), "rainbow": ramp(ON_LIGHT.rainbow, 64), "levels": ON_LIGHT.levels,
+              "wheel": ramp((*ON_LIGHT.wheel, ON_LIGHT.wheel[0]), 64), "categories": ON_LIGHT.categories}
+    for name, colours in shades.items():
+        nearest = min(colours, key=lambda colour: distance(colour, ground))
+        assert distance(nearest, ground) > LEAST[kind], (name, nearest)
+
+
+@pytest.mark.quick
+def test_colours_of_a_scale_are_told_apart_by_everybody():
+    assert distance(ON_LIGHT.rising[0], ON_LIGHT.rising[-1]) > 100
+    assert min(distance(one, other) for one, other in pairwise(ON_LIGHT.rising)) > 25
+    for colours in (ON_LIGHT.wheel, ON_LIGHT.levels, ON_LIGHT.categories):
+        assert min(distance(one, other) for one, other in combinations(colours, 2)) > 22
+
+
+@pytest.fixture(scope="module", params=["stone", "floor"])
+def lit_scene(request):
+    sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400), "agents": 300, "scene.ground": request.param}, steps=60)
+    return Scene(sim, sim.config, assets_folder())
+
+
+def drawn(lit_scene, zoom):
+    """The picture, and the ground alone: uint8[width, height, 3]."""
+    surface, camera, ground = plain_surface(GROUND_SIZE), Camera((600.0, 400.0), GROUND_SIZE), []
+    camera.look_at(300, 200, zoom)
+    lit_scene.sim.prepare_picture()
+    lit_scene.draw(surface, camera, on_ground=lambda under: ground.append(pygame.surfarray.array3d(under).copy()))
+    return pygame.surfarray.array3d(surface), ground[0]
+
+
+@pytest.mark.parametrize("name", CONTRASTED)
+@pytest.mark.parametrize(("zoom", "least"), [(2.0, 36), (1.0, 36), (0.4, 26), (0.15, 12)])
+def test_people_stand_out_from_the_ground_in_each_mode_at_each_zoom(lit_scene, name, zoom, least):
+    """By the mean distance in Lab of all pixels that people change, for the eye that sees least."""
+    lit_scene.show_colours(name)
+    picture, ground = drawn(lit_scene, zoom)
+    changed = np.abs(picture.astype(int) - ground).max(axis=2) > 8
+    assert changed.mean() > 0.015
+    apart = [np.linalg.norm(lab_of(picture[changed], eye) - lab_of(ground[changed], eye), axis=-1).mean()
+             for eye in EYES.values()]
+    assert min(apart) > least, apart
+
+
+@pytest.mark.parametrize("name", CONTRASTED)
+def test_people_have_just_the_colours_of_the_legend(lit_scene, name):
+    lit_scene.show_colours(name)
+    picture, ground = drawn(lit_scene, 2.0)
+    changed = picture[np.abs(picture.astype(int) - ground).max(axis=2) > 8]
+    legend, mode = lit_scene.legend(), lit_scene._mode
+    known = set(map(tuple, mode.colours(lit_scene.sim)))
+    if not legend.is_ramp and name != "heading":
+        assert known >= set(legend.colours)
+    words = changed.astype(int) @ [1 << 16, 1 << 8, 1]
+    is_known = np.isin(words, [red << 16 | green << 8 | blue for red, green, blue in known])
+    found, counts = np.unique(words, return_counts=True)
+    assert is_known.mean() > 0.05 and is_known[words == found[counts.argmax()]].all()  # the commonest colour is one of them

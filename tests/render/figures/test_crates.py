@@ -1,7 +1,5 @@
 """"""
 
-
-
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,25 +102,12 @@ def compiled(items, workers, ordered):
     return frame
 
 
-def by_pygame(items):
-    surface, list_ = plain_surface(BOXES_SIZE), listed(items)
-    crates.fill_plain(surface, list_, table_of(list_), INKS)
-    return frame_of(surface) & 0xFFFFFF
-
-
 def expected(items):
     frame = np.zeros(BOXES_SIZE[::-1], np.uint32)
     for x, y, side, style, tone in items:
         parts = design(side, style) if side else []
         reference.rectangles(frame, [(x + a, y + b, x + c, y + d, INKS[tone, ink]) for a, b, c, d, ink in parts])
     return frame
-
-
-@given(squares, st.integers(1, 3))
-def test_both_ways_paint_what_the_reference_paints(items, workers):
-    frame = expected(items)
-    assert np.array_equal(compiled(items, workers, ordered=False), frame)
-    assert np.array_equal(by_pygame(items), frame)
 
 
 @given(squares, st.integers(1, 3))

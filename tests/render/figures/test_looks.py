@@ -1,7 +1,5 @@
 """People of all looks: told apart from near, made as their dyes say, and never more than there is room for."""
 
-
-
 from itertools import combinations
 from types import SimpleNamespace
 

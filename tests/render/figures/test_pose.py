@@ -55,8 +55,7 @@ def posed(slots, agents, mode, workers=2, shades=None):
 
 @given(SPEEDS, SPEEDS, st.sampled_from([people.DIRECTION_SLOPES, birds.HEADING_SLOPES]))
 def test_the_sector_is_that_of_the_angle(vx, vy, slopes):
-    sectors = 8 * len(slopes)
-    expected, off_centre = reference.sector(vx, vy, sectors)
+    expected, off_centre = reference.sector(vx, vy, 8 * len(slopes))
     assume(abs(off_centre) < 0.4999)
     assert sprited.sector(np.float32(vx), np.float32(vy), slopes) == expected
 
@@ -76,8 +75,7 @@ def test_people_show_state_look_and_direction():
     agents = crowds.crowd(1, 200)
     wants = mode_of(agents)
     slots = np.arange(200, dtype=np.int32)
-    numbers = posed(slots, agents, wants).sprite
-    look, rest = np.divmod(numbers, 8 * people.POSES)
+    look, rest = np.divmod(posed(slots, agents, wants).sprite, 8 * people.POSES)
     direction, shown = np.divmod(rest, people.POSES)
     state = wants.state[:200]
     stands = np.hypot(agents.vx[:200], agents.vy[:200]) <= people.FIRST_STEP

@@ -1,7 +1,5 @@
 """"""
 
-
-
 import numpy as np
 import pygame
 import pytest

@@ -1,7 +1,5 @@
 """The HUD shows what it is told: by the texts that it writes, the targets that it registers, and pixels where it draws."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
-from crowds import PLACES, open_world, simulation
+from crowds import PLACES, events, open_world
 from hud_spy import (
     KEYS,
     TALL,
@@ -25,7 +23,6 @@ from hud_spy import (
     written,
 )
 
-from crowd_demo.config.events import ScenarioEvent
 from crowd_demo.registry.stages import PARTS, READOUTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word, partly_inactive
 from crowd_demo.registry.texts import digits_text
@@ -46,7 +43,6 @@ from crowd_demo.render.hud.status import (
 )
 from crowd_demo.render.hud.text_panels import tip_of
 from crowd_demo.render.hud.views import ListView, Row
-from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
@@ -140,8 +136,7 @@ def test_every_number_stage_and_technique_has_a_tooltip(limit: str) -> None:
     for each in (sim, sorted_too):
         each.life.active = True
         each.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
-    places = simulation(agents=10, **open_world(500, 400), **PLACES).config
-    scenario = Simulation(places.model_copy(update={"events": (ScenarioEvent.model_validate({"tick": 5}),)}))
+    scenario = events({"tick": 5}, agents=10, **open_world(500, 400), **PLACES)
     shown = set()
     for now_s, each in enumerate((sim, sorted_too, scenario)):
         hud = Hud(KEYS)

@@ -1,7 +1,5 @@
 """Legends, the minimap, the timeline and sliders."""
 
-from __future__ import annotations
-
 import numpy as np
 import pygame
 import pytest
@@ -88,8 +86,7 @@ def test_a_legend_shows_every_colour_at_every_size(legend: Legend, scale: float)
 
 @pytest.mark.quick
 def test_a_legend_is_as_wide_as_its_texts_and_no_wider_than_its_room() -> None:
-    wide = draw_colour_legend(SIX, 520, Pen(), 1.0).size[0]
-    assert wide < 520
+    assert draw_colour_legend(SIX, 520, Pen(), 1.0).size[0] < 520
     narrow, one_line = draw_colour_legend(SIX, 200, Pen(), 1.0), draw_colour_legend(SIX, 520, Pen(), 1.0)
     assert narrow.size[0] <= 200 and set(SIX.colours) <= colours_in(narrow)
     assert narrow.size[1] > one_line.size[1], "nothing is cut: it has more lines"
@@ -157,8 +154,7 @@ def past(oldest: int = 1000, newest: int = 4000, tick: int = 4000, ms: float = 5
 @pytest.mark.quick
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440), (64, 64)])
 def test_a_press_on_the_column_of_a_tick_goes_to_it_as_nearly_as_pixels_allow(size: tuple[int, int]) -> None:
-    scale = scale_for(size)
-    bar, known = bar_of(size, scale), past()
+    bar, known = bar_of(size, scale_for(size)), past()
     assert pygame.Rect((0, 0), size).contains(bar)
     for tick in (1000, 1234, 2500, 3999, 4000):
         found = tick_at(known, bar.left + column_of(known, tick, bar.width), bar)
@@ -176,7 +172,6 @@ def test_it_says_where_one_is_and_how_far_back_one_can_go() -> None:
 
 @pytest.mark.quick
 def test_what_cannot_be_returned_to_is_darker_and_slow_frames_are_higher() -> None:
-    pygame.font.init()
     times = np.full(SPAN, 2, np.float32)
     times[3000:3100] = 18
     sheet = rendered((360, 30), past()._replace(frame_ms=times), Pen())

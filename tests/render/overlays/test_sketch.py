@@ -1,7 +1,5 @@
 """Marks, sketches and labels: what is drawn is where it should be."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -74,8 +72,7 @@ def slow_marks(frame: np.ndarray, areas: FilledAreas, strokes: Strokes, view: Re
 
     def pixels(places: np.ndarray) -> list[list[float]]:
         """x, y, x, y of each mark."""
-        corner = np.array([view.left, view.top] * 2)
-        return ((places.T - corner) * zoom).tolist()
+        return ((places.T - np.array([view.left, view.top] * 2)) * zoom).tolist()
 
     for edges, above in zip(pixels(areas.edges), areas.ink.tolist(), strict=True):
         if not any(map(math.isnan, edges)):
@@ -160,7 +157,6 @@ def test_colours_that_overlays_set_against_each_other_differ_for_everybody() -> 
 
 @pytest.mark.quick
 def test_labels_are_written_where_they_are_moved_to() -> None:
-    pygame.font.init()
     asked: list[pygame.Rect] = []
 
     def to_the_corner(rect: pygame.Rect) -> pygame.Rect:
@@ -229,7 +225,6 @@ def test_from_afar_only_counts_are_left_and_then_nothing() -> None:
 
 @pytest.mark.quick
 def test_a_label_stands_beside_its_opening_and_nowhere_if_a_panel_covers_both_of_its_sides() -> None:
-    pygame.font.init()
     sketch = labels(1.0, wall(8, 9))
     sketch._labels = sketch._labels[:1]
 

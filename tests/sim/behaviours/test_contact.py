@@ -74,8 +74,7 @@ def test_those_who_came_near_since_the_index_are_met_too() -> None:
         c.x[:80] += rng.choice([-most, most], 80)
         before: Any = sim.agents.by_id()
         shift_x, _ = reference.contact_shift(before, before.x, before.y, sim.config.crowd.body)
-        first = next(stage for stage in sim.stages if isinstance(stage, ContactPass))
-        run(first.launches(sim))
+        run(next(stage for stage in sim.stages if isinstance(stage, ContactPass)).launches(sim))
         after: Any = sim.agents.by_id()
         assert np.array_equal(after.x, before.x + shift_x), neighbours
 

@@ -166,8 +166,7 @@ def test_without_exits_or_without_their_areas_nobody_leaves() -> None:
     sim.step(1)
     c: Any = sim.agents.columns
     c.state[:200], c.timer[:200], c.goal[:200] = WAITING, 1, 0
-    runs = sim.terrain.runs_of(stage_of(sim).areas.ways.owner >= 0)
-    sim.paint_walls(runs, True)
+    sim.paint_walls(sim.terrain.runs_of(stage_of(sim).areas.ways.owner >= 0), True)
     follow_walls(sim)
     refresh_rules(sim)
     kept = columns_of(sim)
@@ -214,8 +213,7 @@ def test_who_goes_where_is_what_the_oracle_says(seed: int, to: list[int], leave:
     for each in (followed, sim)[:1 + settled]:
         each.ways.settle()  # type: ignore[union-attr]
     want = columns_of(sim)
-    places = ways_out(followed).areas.refreshed()
-    reference_people.people_sent(want, to, within, places, sim.terrain)
+    reference_people.people_sent(want, to, within, ways_out(followed).areas.refreshed(), sim.terrain)
     sim.apply(Send(tuple(to), leave, within))
     for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name]), name

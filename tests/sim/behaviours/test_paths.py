@@ -1,7 +1,5 @@
 """Which flow fields a step makes: those that its agents read, when they first read them; and nothing depends on it."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any
@@ -24,11 +22,6 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.ground import slide
 
 MANY = {**CROWD, "agents": 40, "crowd__destinations": 64, "crowd__choice_length": 0}  # with it all fields are read
-
-
-def make_all(sim: Simulation) -> None:
-    """Make all fields as they are before anybody was counted."""
-    make_fields(sim.flow_fields, sim.terrain, layout=sim.ways.new)  # type: ignore[union-attr]
 
 
 def readers(sim: Simulation) -> tuple[set[int], set[int]]:
@@ -56,7 +49,7 @@ def test_a_step_makes_the_fields_that_are_read_and_no_others(threads: int) -> No
 def test_it_does_not_matter_when_fields_are_made() -> None:
     sim = simulation(**CROWD)
     early, again = copy.deepcopy(sim), copy.deepcopy(sim)
-    make_all(early)
+    make_fields(early.flow_fields, early.terrain, layout=early.ways.new)  # type: ignore[union-attr]
     for _ in range(40):
         again.flow_fields.made[:] = 0
         for each in (sim, early, again):

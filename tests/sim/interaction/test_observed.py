@@ -1,7 +1,5 @@
 """What others can observe is written once: columns, strips and registers give the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -22,8 +22,6 @@ from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compil
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.tiles import Walls
 
-LIFE = {**FLOCK, **BIRTHS_AND_DEATHS}
-
 
 def measured(sim: Simulation) -> dict[str, Any]:
     return {name: meter.measure(sim) for name, meter in METERS.items() if meter.applies(sim)}
@@ -33,7 +31,7 @@ def test_every_meter_has_its_reading() -> None:
     assert tuple(METERS) == Readings._fields
 
 
-@pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, LIFE],
+@pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, {**FLOCK, **BIRTHS_AND_DEATHS}],
                          ids=["crowd", "flock", "crates", "rope", "life"])
 @pytest.mark.parametrize("switches", [
     {}, {"neighbour_limit": "first"}, {"neighbour_limit": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"},
@@ -87,8 +85,7 @@ def test_samples_are_spread_evenly_and_are_everybody_in_a_small_crowd() -> None:
     assert spread(5, 9).tolist() == [0, 1, 2, 3, 4] and spread(0, 9).tolist() == []
     assert spread(100, 4).tolist() == [0, 25, 50, 75]
     for period in range(2, 17):  # of turns by id
-        shares = np.bincount(spread(1 << 20, SAMPLE) % period) / SAMPLE
-        assert abs(shares * period - 1).max() < 0.1
+        assert abs(np.bincount(spread(1 << 20, SAMPLE) % period) / SAMPLE * period - 1).max() < 0.1
 
 
 # --- the locality score: the right counts, and it tells good order in memory from bad --------------------------------
@@ -139,8 +136,7 @@ def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
 
 
 def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
-    sim = simulation(agents=2000, spawn__pattern="point", map="null")
-    assert locality(sim).reads == MAX
+    assert locality(simulation(agents=2000, spawn__pattern="point", map="null")).reads == MAX
 
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])

@@ -95,8 +95,7 @@ def test_pairs_name_the_same_agents_after_sorts_and_removals() -> None:
         shuffle(sim, seed)
         sim.agents.remove(np.array([40 + seed, 90]))
         sim.links.refresh()
-        slots = sim.links.pairs
-        ids = np.stack([sim.agents.columns.id[slots_of] for slots_of in slots], axis=1)
+        ids = np.stack([sim.agents.columns.id[slots_of] for slots_of in sim.links.pairs], axis=1)
         assert np.array_equal(ids, sim.links.ends)
     gone = {40, 41, 42, 43, 90}
     wanted = [[i - 1, i] for i in range(160) if i % 16 and not gone & {i - 1, i}]
@@ -155,8 +154,7 @@ def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
 
 @pytest.mark.parametrize(("pattern", "step_hz"), [("rope", 30), ("cloth", 60)])
 def test_links_blow_up_beyond_the_stiffness_that_is_allowed_and_not_below(pattern: str, step_hz: int) -> None:
-    links = {"rope": 2, "cloth": 4}[pattern]
-    stiffest = (2 - (4 * 4 + 0.5) / step_hz) * step_hz**2 / links
+    stiffest = (2 - (4 * 4 + 0.5) / step_hz) * step_hz**2 / {"rope": 2, "cloth": 4}[pattern]
     allowed, beyond = (tremble(pattern, step_hz, part * stiffest) for part in (0.8, 1.6))
     assert 10 * allowed < beyond
 

@@ -126,8 +126,7 @@ def test_agents_lie_along_the_curve_and_every_cell_still_knows_its_own(curve: st
 def test_imbalance_is_the_largest_share_of_the_work_over_the_mean() -> None:
     assert imbalance([30, 10, 20]) == 1.5
     assert imbalance([7]) == imbalance([0, 0]) == 1
-    sim = simulation(optimizations__threads=3, **WIDE, steps=1)
-    assert 1 <= sim.profile.counters["imbalance"] <= 3
+    assert 1 <= simulation(optimizations__threads=3, **WIDE, steps=1).profile.counters["imbalance"] <= 3
 
 
 # --- the sparse set against a plain list, its handles, and its memory against the formula ----------------------------

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,7 @@ from crowd_demo.extras.lab.claims.claim import (
     TimedCase,
     all_of,
     claim_verdict,
+    configured,
     crowds,
     faster,
     is_true,
@@ -40,11 +41,13 @@ from crowd_demo.extras.lab.claims.claim import (
     two_modes,
     warnings,
 )
+from crowd_demo.extras.lab.claims.peers import PEOPLE, CppPeople, program
 from crowd_demo.extras.lab.claims.results import CLAIMS, LabRun, compared, kept_of, merged, ns_per_pair, read, record_of
 from crowd_demo.host.system import ProgressLine
 from crowd_demo.measure.experiment import Slice, header, result_of
 from crowd_demo.measure.statistics import independent_ratio
 from crowd_demo.registry.techniques import STRUCTURES
+from crowd_demo.sim.simulation import Simulation
 
 TINY = LabScale(400, 2)
 
@@ -152,8 +155,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     for finding in run.found[0].findings:
         assert found.found["toy", finding.found.case]._asdict() == json.loads(json.dumps(finding.found._asdict()))
     assert kept_of(found, QUICK) == found.found and kept_of(found, TINY) is None
-    other = results.Results({**found.head, "program": "other"}, found.found)
-    assert kept_of(other, QUICK) is None
+    assert kept_of(results.Results({**found.head, "program": "other"}, found.found), QUICK) is None
 
 
 @pytest.mark.quick
@@ -213,15 +215,15 @@ WRONG: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("command", ["compare", "merge"])
 def test_numbers_that_no_lab_writes_cost_one_line(
-        command: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        command: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+        errors_of: Callable[..., list[str]]) -> None:
     good = Found("1 things", 9, 1, 1, {"old": [1.0]}, figures={"old": {"candidates_per_agent": 9}})
     paths = [tmp_path / "good.json", tmp_path / "wrong.json"]
     for path, found in zip(paths, (good, good._replace(**WRONG[wrong])), strict=True):  # type: ignore[arg-type]
         path.write_text(json.dumps({**header("lab"), "claims": {"toy": {"cases": [found._asdict()]}}}), "utf-8")
     assert main(["lab", command, str(paths[0]), str(paths[0])]) == 0
     assert capsys.readouterr().err == ""
-    assert main(["lab", command, *map(str, paths)]) == 2
-    assert capsys.readouterr().err == f"{paths[1]}: is not a results.json of a lab\n"
+    assert errors_of("lab", command, *map(str, paths)) == [f"{paths[1]}: is not a results.json of a lab"]
 
 
 # --- progress --------------------------------------------------------------------------------------------------------
@@ -286,9 +288,8 @@ def test_the_command_makes_a_report_and_goes_on(one_toy: None, tmp_path: Path, c
     (["compare", "a.json"], "lab compare: takes two files, not 1: crowd-demo lab compare A.json B.json"),
     (["merge"], "lab merge: name the files: crowd-demo lab merge A.json B.json ..."),
     (["merge", "no.json"], "no.json: cannot be read: No such file or directory")])
-def test_mistakes_cost_a_line(arguments: list[str], line: str, one_toy: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lab", *arguments]) == 2
-    assert capsys.readouterr().err == line + "\n"
+def test_mistakes_cost_a_line(arguments: list[str], line: str, one_toy: None, errors_of: Callable[..., list[str]]) -> None:
+    assert errors_of("lab", *arguments) == [line]
 
 
 @pytest.mark.quick
@@ -402,3 +403,23 @@ def test_wrong_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     arms = crowds("20k-flock", 300, {"sorted": {"neighbours": "sorted"}, "linked": {"neighbours": "linked"}})
     both = measured(TimedCase("300 birds", 300, arms, steps=20), blocks=2)
     assert not both.one_hash and both.hashes["sorted"] == both.hashes["sorted" + AGAIN]
+
+
+# --- Against C -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_people_in_cpp_have_the_same_hash(threads: int) -> None:
+    try:
+        program(PEOPLE)
+    except ValueError as why:
+        pytest.skip(str(why))
+    sim = Simulation(configured("20k", 600, {"device": "cpu", "threads": threads}, crowd__wait_s=2.0, crowd__room=100.0))
+    sim.step(7)
+    sim.agents.columns.x[1], sim.agents.columns.y[1] = sim.agents.columns.x[0], sim.agents.columns.y[0]
+    people, states = CppPeople(sim, threads), set[str]()
+    for _ in range(12):
+        people.run(50)
+        sim.step(50)
+        assert people.result() == sim.state_hash()
+        states |= {name for name, count in sim.states().items() if count}
+    assert states == {"walking", "waiting", "stuck", "queuing"}

@@ -1,13 +1,14 @@
 """Scenes as people's places and as maps of tiles, and how people walk them."""
 
 import math
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from versus import no_compiling
 
-from crowd_demo.config.maps import parse_octile
+from crowd_demo.config.maps import MARKS, parse_octile
 from crowd_demo.extras.lab.validate import EXPERIMENTS
 from crowd_demo.extras.lab.validate.rooms import FLOWS, TILES, most
 from crowd_demo.extras.lab.validate.scenes import (
@@ -76,7 +77,7 @@ def test_scenes_have_whole_tiles_and_everybody_begins_on_the_floor_with_any_seed
             assert all(math.isclose(side / scene.tile, round(side / scene.tile), abs_tol=1e-6) for side in area)
         assert all(area.width > 0 and area.height > 0 for area in (*scene.floor, *(each.area for each in scene.exits)))
         text = SceneMap(scene).text()
-        assert all(str(number) in text.split("map\n")[1] for number in range(len(scene.exits)))
+        assert all(mark in text.split("map\n")[1] for mark in MARKS[:len(scene.exits)])
         beginnings = [placed(scene, seed) for seed in (1, 2, 3)]
         for people in beginnings:
             inside = np.any([part.holds(people.x, people.y) for part in scene.floor], axis=0)
@@ -214,15 +215,15 @@ def test_the_share_by_the_longer_way_is_of_those_who_get_through() -> None:
     split = many._replace(walked=many.walked._replace(y=np.where(ids < 60, 1.5, np.where(ids < 80, 9.0, 5.0))))
     found = read("rimea-14", {10: up, 100: split})
     assert [reading.value for reading in found.values()] == [0, 0.25] and all(each.passes for each in found.values())
-    alone = read("rimea-14", {10: up, 100: up})
-    assert [reading.passes for reading in alone.values()] == [True, False]
+    assert [reading.passes for reading in read("rimea-14", {10: up, 100: up}).values()] == [True, False]
 
 
 # --- juPedSim walks the same scenes ----------------------------------------------------------------------------------
 
-pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
+with_jupedsim = pytest.mark.skipif(not find_spec("jupedsim"), reason="JuPedSim is installed by hand: pip install jupedsim")
 
 
+@with_jupedsim
 @pytest.mark.parametrize("name", ["rimea-1", "rimea-6"])
 def test_a_corridor_and_a_corner_as_we_do(name: str) -> None:
     validation = Validation([EXPERIMENTS[name]], walkers := jupedsim_walkers(), True, no_compiling, None, seeds=2)
@@ -233,16 +234,17 @@ def test_a_corridor_and_a_corner_as_we_do(name: str) -> None:
     assert all(reading.passes and len(reading.values) == 1 for reading in readings)
 
 
+@with_jupedsim
 def test_it_says_what_it_cannot_walk() -> None:
     (scene, *_) = EXPERIMENTS["rimea-4"].scenes(True).values()
     assert jupedsim_walkers()[0].why_not(scene) == "JuPedSim has no corridor that is closed to a ring"
 
 
+@with_jupedsim
 def test_a_walk_ends_when_nobody_has_left_for_a_minute() -> None:
     """Two people of the collision-free speed model stand face to face for ever."""
     (scene,) = EXPERIMENTS["head-on"].scenes(True).values()
     walker = jupedsim_walkers()[0]
-    walk = result_of(walker.walk(scene._replace(seconds=300)))
-    assert walk.end_s == STUCK_S
+    assert result_of(walker.walk(scene._replace(seconds=300))).end_s == STUCK_S
     (alone,) = EXPERIMENTS["rimea-1"].scenes(True).values()
     assert 30 < result_of(walker.walk(alone)).end_s < 35
