@@ -220,7 +220,8 @@ class Compilers:
     def _compile_choices(self, helper: Helper, options: Optimizations) -> None:
         while helper.compile(ALL_CHOICES, options):
             pass
-        self._has_all_choices = helper is self._idle  # else it was paused
+        if helper is self._idle:  # else it was paused
+            self._has_all_choices = True
         helper.close()
 
 
