@@ -33,7 +33,7 @@ from crowd_demo.measure.comparison import Comparison
 from crowd_demo.measure.experiment import Experiment, Slice
 from crowd_demo.measure.largest import Largest, present_and_rungs
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, yaml_word
+from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.registry.texts import reason
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour, Target
 from crowd_demo.render.hud.views import ListView, Row
@@ -372,7 +372,7 @@ class Experiments:
         else:
             if value == technique.baseline:  # what a technique buys, not what its absence does
                 value, other = other, value
-            title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
+            title = f"{name}: {hud_word(value)} against {hud_word(other)}"
             self._begin(title, lambda: Measurement((start := self._start())._replace(
                 techniques={**start.techniques, path: value}), path, other, self._compile_for), lambda experiment: [
                 colour_of(found) for found in experiment.comparisons().values()], lambda experiment: {

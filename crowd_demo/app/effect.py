@@ -169,7 +169,7 @@ KNOWN = {  # the most telling first
     "candidates_per_agent": Known("candidates"),
     "near reads": Known("near reads", "{:.0%}", "memory"),
     "L1 misses": Known("L1 misses", "{:.1%}", "memory"),
-    "due": Known("agents updated a step"),
+    "due": Known("agents updated per step"),
     "registers": Known("registers of 16 agents"),
     "sorts": Known("sorts in 1,000 steps", about="memory"),
     "contiguous_copies": Known("contiguous copies", "{:.0%}", "memory"),

@@ -52,7 +52,7 @@ NAME = "export"
 PAGE, FOLDER = ".html", ""
 PICTURES = ".gif", ".apng", ".webp", ".mp4", ".webm", FOLDER
 SUFFIXES = ".txt", ".sqlite", ".parquet", ".csv", PAGE, *PICTURES
-SUFFIXES_TEXT = ", ".join(filter(None, SUFFIXES)) + "; none is a folder of pictures"
+SUFFIXES_TEXT = ", ".join(filter(None, SUFFIXES)) + "; without one, a folder of pictures"
 
 
 PICTURE_OPTIONS = "size", "view", "follow", "hud", "card"

@@ -187,7 +187,7 @@ def planned(asked: Asked, may_change_fps: bool) -> PagePlan:
     while may_change_fps and most * fewer.frames > MAX_ROWS and fewer.fps / 2 >= FEWEST_FPS:
         fewer = fewer._replace(every=fewer.every * 2)
     if fewer.every > asked.every:
-        notes.append(f"frames: {fewer.fps:.6g} a second, not {asked.fps:.6g}, or the page would be too large")
+        notes.append(f"frames: {fewer.fps:.6g} per second, not {asked.fps:.6g}, or the page would be too large")
     share = min(MAX_ROWS / max(most * fewer.frames, 1), 1.0)
     if share < 1:
         notes.append(f"a sample: {share:.1%} of the agents, chosen by chance, or the page would be too large")

@@ -238,7 +238,7 @@ def folder(path: Path, film: Film, pictures: Pictures) -> None:
 
 FOLDER = ""  # the suffix of a folder
 FILMS = {
-    ".gif": Format(gif, 0.5, f"{COLOURS} colours a picture", most_fps=50.0, module="PIL"),
+    ".gif": Format(gif, 0.5, f"{COLOURS} colours per picture", most_fps=50.0, module="PIL"),
     ".apng": Format(apng, 1.5, "every pixel as drawn", module="PIL"),
     ".webp": Format(webp, 0.3, f"lossy, quality {QUALITY} of 100", module="PIL"),
     ".mp4": Format(partial(video, kind="mp4"), 0.3, "lossy, H.264", module=FFMPEG),

@@ -320,7 +320,7 @@ class Asked(NamedTuple):
     def times(self) -> str:
         """The frame rate, and from when to when frames are."""
         step_hz, last = self.source.config.time.step_hz, self.first + (self.frames - 1) * self.every
-        return f"{self.fps:.6g} a second, from {self.first / step_hz:g} s to {last / step_hz:g} s"
+        return f"{self.fps:.6g} per second, from {self.first / step_hz:g} s to {last / step_hz:g} s"
 
 
 def steps_between(fps: float | None, step_hz: float, usual_fps: float = USUAL_FPS) -> int:

@@ -196,7 +196,7 @@ def _draw_why(card: Card, wide: float, ruler: Canvas, hint: str) -> Canvas:
     """Render the table of Why. Values that are too wide for a column are lines over the whole width."""
     room, rows = wide - 2 * PAD, list[list[str]]()
     for _, *values, _, _ in card.why:
-        is_wide = max(map(ruler.width, values)) > room * (WHY_ENDS[1] - WHY_ENDS[0]) - 6
+        is_wide = max(map(ruler.width, values)) > room * (WHY_ENDS[1] - WHY_ENDS[0]) - 16
         rows.append([line for value in dict.fromkeys(values) for line in ruler.wrapped(value, room - WHY_NAME)] * is_wide)
     heights = [ROW * max(len(lines), 1) for lines in rows]
     on = Canvas((wide, HEAD + ROW + sum(heights) + FOOT), ruler.pen, ruler.scale, SHEET, ON_CARD)
@@ -243,16 +243,17 @@ def _draw_factor(on: Canvas, span: Span, top: float) -> None:
         on.right(interval_text(span), wide - PAD, top + 21, NORMAL, DIM)
     else:
         on.left(outcome_text(span), PAD, top + 21, WORDS + 8, colour)
-        on.left(times, PAD, top + 47, LARGE)
-        on.right(interval_text(span), wide - PAD, top + 47, NORMAL, DIM)
+        start = on.right(interval_text(span), wide - PAD, top + 47, NORMAL, DIM)
+        on.left(times, PAD, top + 47, _size(on, times, start - PAD - 8, LARGE, NORMAL, SMALL))
 
 
 def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: tuple[float, float], colour: Colour,
               large: float = LARGE) -> None:
     middle, (first, second) = top + ROW / 2, (PAD + (on.size[0] - 2 * PAD) * end for end in ends)
+    large = _size(on, f"-> {after}", second - first - 8, large, NORMAL, SMALL)
     start = on.right(before, first, middle, large, colour)
     end = on.right(after, second, middle, large, colour)
-    on.left("->", min(first + 8, end - 26), middle, large, FAINT)
+    on.left("->", min(first + 8, max(end - 26, first + 3)), middle, large, FAINT)
     size = _size(on, name, start - PAD - 8, large, NORMAL, SMALL)
     on.left(on.fitted(name, start - PAD - 8, size), PAD, middle, size, colour)
 

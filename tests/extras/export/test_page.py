@@ -149,7 +149,7 @@ def test_it_says_what_it_wrote_and_is_the_same_again(tmp_path: Path, capsys: pyt
     for folder in (tmp_path, again):
         assert main(["export", "1k", str(folder / "run.html"), *options]) == 0
     lines, size = capsys.readouterr().out.splitlines(), path.stat().st_size
-    assert lines[0] == f"{path}: 30 agents in 9 frames, 20 a second, from 0.1 s to 0.5 s"
+    assert lines[0] == f"{path}: 30 agents in 9 frames, 20 per second, from 0.1 s to 0.5 s"
     assert lines[1] == (f"{size / 1e6:.1f} MB, {size / 270:.2f} bytes per agent and frame; 270 positions, each at most 1 cm"
                         " off on either axis; straight lines between frames, 0.05 s apart")
     facts = dict(read_page(path)[0]["facts"])

@@ -78,7 +78,7 @@ def test_each_picture_is_what_the_renderer_draws(tmp_path: Path, expected: list[
     pictures, times = read(path)
     assert len(pictures) == len(expected) == 6 and times == [100] * 6
     nbytes = sum(each.stat().st_size for each in ([*path.iterdir()] if path.is_dir() else [path]))
-    assert said[0] == f"{path}: 6 pictures of 160 x 90, 10 a second, from 0 s to 0.5 s"
+    assert said[0] == f"{path}: 6 pictures of 160 x 90, 10 per second, from 0 s to 0.5 s"
     assert said[1] in (f"{nbytes:,} bytes; {FILMS[suffix].how_exact}", f"{nbytes / 1e6:,.1f} MB; {FILMS[suffix].how_exact}")
     for ours, theirs in zip(pictures, expected, strict=True):
         if suffix in (".apng", ""):
@@ -313,7 +313,7 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["export", "1k", str(path), "--seconds", "0.5", "--agents", "30", "--fps", "20", "--from", "0.1"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out == [
-        f"{path}: 30 people in 9 frames, 20 a second, from 0.1 s to 0.5 s",
+        f"{path}: 30 people in 9 frames, 20 per second, from 0.1 s to 0.5 s",
         f"270 rows, {path.stat().st_size:,} bytes; in metres, positions are rounded to 6 decimals"]
     assert len(path.read_text("utf-8").splitlines()) == 271
 
@@ -321,7 +321,7 @@ def test_it_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.quick
 @pytest.mark.parametrize(("args", "lines"), [
     (["1k", "run.png"], ["run.png: must end in one of .txt, .sqlite, .parquet, .csv, .html, .gif, .apng, .webp, .mp4, .webm;"
-                         " none is a folder of pictures"]),
+                         " without one, a folder of pictures"]),
     (["1k", "run.csv", "--seconds", "1", "--hud", "--follow", "3"], [
         "--follow: only with pictures that move", "--hud: only with pictures that move"]),
     (["1k", "run.gif", "--seconds", "1", "--units", "world"], ["--units: not with .gif, which has its own"]),

@@ -248,6 +248,15 @@ def test_all_of_it_is_on_the_card_and_nothing_overlaps(window: tuple[int, int]) 
     assert_no_overlap(pen, surface)
 
 
+@pytest.mark.parametrize("room", [270, 280, 300, 350])
+@pytest.mark.parametrize("first", [ALIKE, FASTER])
+def test_on_a_narrow_card_nothing_overlaps(room: float, first: Span) -> None:
+    for after_ms in (0.35, 12.4, 1433.0):
+        pen, row = Spy(), Span.about("frame", 1.97, after_ms, True)
+        assert_no_overlap(pen, draw_card(SHOWN_CARD._replace(spans=(first, row)), room, pen, 1.0).surface)
+        assert pen.texts.count("->") == 3
+
+
 @pytest.mark.parametrize("window", CARD_WINDOWS)
 @pytest.mark.parametrize("kind", [EXACT, APPROXIMATE])
 def test_however_many_techniques_were_switched_all_are_named_and_no_text_is_cut(window: tuple[int, int], kind: Kind) -> None:
