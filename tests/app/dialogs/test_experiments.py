@@ -55,6 +55,13 @@ def let_go(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return let_go
 
 
+def test_the_title_of_m_has_on_and_off_as_all_panels(driven: Driven) -> None:
+    driven.settled("2")
+    driven.press("m")
+    finish(driven)
+    assert driven.view().title == "SIMD lanes: on against off"
+
+
 def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:
     driven.press("3")  # reorder: every -> off
     driven.press("3", pygame.KMOD_LSHIFT)  # off -> drift
