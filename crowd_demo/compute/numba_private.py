@@ -8,8 +8,8 @@ What is done otherwise (docs/design/cold-start.md has what it saves):
 - Of a function that kernels call Numba makes machine code as well, and a wrapper for Python. Here it stays LLVM's intermediate
   code, which the kernel inlines and optimises, and which is kept on disk for other kernels.
 - Numba's code between Python and a compiled function looks it up by the types of all arrays of all records (5 us for 100
-  of them), and passes these on by value. Here they are compared with those of previous calls (0.4 us). Arrays are laid out
-  in a flat record, and a kernel's body gets its address.
+  of them), and passes these on by value. Here types are compared with those of previous calls (0.4 us). Arrays are laid
+  out in a flat record, and a kernel's body gets its address.
 - Numba compiles a function anew for each number that its callers pass as a literal. Here it is compiled for any number.
 - Functions that Numba has written in Python, such as `min`, are compiled like ours where our kernels call them.
 - Beside machine code Numba keeps intermediate code and types on disk: two thirds of a file, and most of the time to load it.
@@ -62,7 +62,7 @@ OPTIONS = {**numba_plain.OPTIONS, "nopython": True}
 WORD = ctypes.sizeof(ctypes.c_void_p)
 TYPE_AT, LENGTH_AT, NDIM_AT, DTYPE_AT, FLAGS_AT = (object.__basicsize__ + k * WORD for k in (-1, 0, 1, 5, 6))
 CONTIGUOUS, WRITEABLE = {"C": (1, 1), "F": (3, 2), "A": (3, 0)}, 0x400  # flags that tell a layout, and those it has
-DETERMINED = tuple, np.ndarray, bool, int, float, np.bool_, np.number, type(None)  # their classes determine Numba's types
+DETERMINED = tuple, np.ndarray, bool, int, float, np.bool_, np.number, type(None)  # the class determines Numba's type
 MACHINE_CODE, INTERMEDIATE_CODE = "kernel", "intermediate"  # kinds of files
 _codegen, _function = cpu_target.target_context.codegen(), numba.njit(lambda: None)
 
@@ -332,7 +332,7 @@ def build_entry(context: BaseContext, module: ir.Module, name: str, body: Functi
 
 def _return_unless_like(
         b: ir.IRBuilder, api: PythonAPI, args: ir.Value, kinds: types.BaseTuple, layout: ir.Value) -> None:
-    """Return False unless the arguments have this layout (`layout_of`); tuples these lengths, and arrays these flags."""
+    """Return False unless the arguments have this layout (`layout_of`), and the lengths and flags of these kinds."""
     known = itertools.count()
     level = [(args, kinds)]
     while level:
@@ -343,7 +343,8 @@ def _return_unless_like(
         _return_unless(b, api, same)
         same = [b.icmp_unsigned("==", _field(b, value, DTYPE_AT, BYTES), api.tuple_getitem(layout, next(known)))
                 for value, _ in arrays]
-        same += [b.icmp_unsigned("==", _field(b, value, LENGTH_AT, INTP), number(INTP, len(kind))) for value, kind in tuples]
+        same += [b.icmp_unsigned("==", _field(b, value, LENGTH_AT, INTP), number(INTP, len(kind)))
+                 for value, kind in tuples]
         for value, kind in arrays:
             relevant, expected = CONTIGUOUS[kind.layout]
             flags = b.and_(_field(b, value, FLAGS_AT, I32), number(I32, relevant | WRITEABLE))

@@ -4,7 +4,7 @@ import numpy as np
 import pygame
 import pytest
 import reference_render as reference
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crowd_demo.render.figures import sprited
@@ -144,6 +144,7 @@ def compiled(sheet, items, workers, ordered, tints=(NO_TINT,)):
     return picture(surface)
 
 
+@example([(number, 60, 9) for number in range(6)], 1)  # cut by the right edge
 @given(draw_lists, st.integers(1, 3))
 def test_compiled_rows_paint_what_the_reference_paints(items, workers):
     frame = picture(background())

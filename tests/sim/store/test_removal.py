@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 from crowds import open_world, run_through, shuffle, simulation
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference_storage import ListedIds
 
@@ -136,6 +136,7 @@ ids = st.lists(st.integers(0, 40), max_size=25)
 
 @pytest.mark.quick
 @settings(max_examples=100, deadline=None)
+@example(steps=[("add", [3, 1, 4, 5, 9, 2]), ("swap_back", [3, 1])])
 @given(steps=st.lists(st.tuples(st.sampled_from(["add", *MODES, "compact"]), ids), max_size=12))
 def test_a_set_and_its_data_follow_a_plain_list(steps: list[tuple[str, list[int]]]) -> None:
     got, wanted = SparseSet(8), ListedIds()
