@@ -268,8 +268,9 @@ def stepped(command: Sequence[str], variables: dict[str, str], folder: Path) -> 
             found.failure = f"{last_line(errors.read_text('utf-8', 'replace'))} (exit code {code})"
     except subprocess.TimeoutExpired:
         found.failure = f"it took more than {LIMIT_S} s"
-    with suppress(ValueError):  # an unfinished line, the last one, counts as none
-        for told in map(json.loads, printed.read_text("utf-8").splitlines()):
+    for line in printed.read_text("utf-8").splitlines():
+        with suppress(ValueError):  # an unfinished line counts as none
+            told = json.loads(line)
             if "config" in told:
                 found.hashes[told["config"]] = told["hashes"]
             else:

@@ -232,7 +232,6 @@ class Preferences:
             self._path = None
 
 
-CAPTION_S, FADE_S = 3.0, 0.4
 # --- notices ---------------------------------------------------------------------------------------------------------
 
 NOTICE_S = 3.0
@@ -282,6 +281,9 @@ class Notices:
 
 
 # --- the caption -----------------------------------------------------------------------------------------------------
+
+CAPTION_S, FADE_S = 3.0, 0.4
+
 
 def caption_of(name: str | None, keymap: Keymap) -> Caption | None:
     """Return the caption of the configuration with this name or path; None without a file."""

@@ -8,8 +8,8 @@ What is done otherwise (docs/design/cold-start.md has what it saves):
 - Of a function that kernels call Numba makes machine code as well, and a wrapper for Python. Here it stays LLVM's intermediate
   code, which the kernel inlines and optimises, and which is kept on disk for other kernels.
 - Numba's code between Python and a compiled function looks it up by the types of all arrays of all records (5 us for 100
-  of them), and passes these on by value. Here types are compared with those of the last call (0.4 us). Arrays are laid out
-  in a flat record, and a kernel's body gets its address.
+  of them), and passes these on by value. Here types are compared with those of previous calls (0.4 us). Arrays are laid
+  out in a flat record, and a kernel's body gets its address.
 - Numba compiles a function anew for each number that its callers pass as a literal. Here it is compiled for any number.
 - Functions that Numba has written in Python, such as `min`, are compiled like ours where our kernels call them.
 - Beside machine code Numba keeps intermediate code and types on disk: two thirds of a file, and most of the time to load it.
@@ -58,10 +58,11 @@ if TYPE_CHECKING:
 
 TESTED = (0, 60), (0, 68)  # the first version and the last one; pyproject.toml has the same
 OPTIONS = {**numba_plain.OPTIONS, "nopython": True}
-# Where an object has its class, and an array what tells its type, in bytes.
+# Where an object has its class, a tuple its length, and an array what specifies its type, in bytes.
 WORD = ctypes.sizeof(ctypes.c_void_p)
-TYPE_AT, NDIM_AT, DTYPE_AT, FLAGS_AT = (object.__basicsize__ + k * WORD for k in (-1, 1, 5, 6))
+TYPE_AT, LENGTH_AT, NDIM_AT, DTYPE_AT, FLAGS_AT = (object.__basicsize__ + k * WORD for k in (-1, 0, 1, 5, 6))
 CONTIGUOUS, WRITEABLE = {"C": (1, 1), "F": (3, 2), "A": (3, 0)}, 0x400  # flags that tell a layout, and those it has
+DETERMINED = tuple, np.ndarray, bool, int, float, np.bool_, np.number, type(None)  # the class determines Numba's type
 MACHINE_CODE, INTERMEDIATE_CODE = "kernel", "intermediate"  # kinds of files
 _codegen, _function = cpu_target.target_context.codegen(), numba.njit(lambda: None)
 
@@ -91,9 +92,10 @@ if not TESTED[0] <= numba.version_info.short <= TESTED[1]:
 if not HAS_POOL:
     raise ImportError("its pool of threads is not found")
 _array = np.zeros((1, 1), np.float32)
-_read = {TYPE_AT: id(np.ndarray), DTYPE_AT: id(_array.dtype), NDIM_AT: 2, FLAGS_AT: _array.flags.num}
-for _at, _expected in _read.items():
-    if ctypes.c_ssize_t.from_address(id(_array) + _at).value & 0xFFFF_FFFF != _expected & 0xFFFF_FFFF:
+_read = ((_array, TYPE_AT, id(np.ndarray)), (_array, DTYPE_AT, id(_array.dtype)), (_array, NDIM_AT, 2),
+         (_array, FLAGS_AT, _array.flags.num), (TESTED, LENGTH_AT, len(TESTED)))
+for _object, _at, _expected in _read:
+    if ctypes.c_ssize_t.from_address(id(_object) + _at).value & 0xFFFF_FFFF != _expected & 0xFFFF_FFFF:
         raise ImportError("arrays are laid out in another way")
 
 
@@ -237,24 +239,34 @@ class KernelEntry(FromPython):
 
     @cached_property
     def _known(self) -> list[tuple[Callable[..., bool], tuple[object, ...]]]:
-        """Compiled code, and what it takes."""
+        """Compiled code, and the last layout that it was found for."""
         return []
 
     def __call__(self, workers: int, args: tuple[object, ...]) -> None:
         for compiled, layout in self._known:
             if compiled(workers, args, layout):
                 return
+        layout = layout_of(args)
         kinds = numba.typeof(workers), numba.typeof(args)
         self.compile(kinds)
-        self._known.insert(0, (self.overloads[kinds].entry_point, layout_of(args)))
-        self(workers, args)
+        compiled = self.overloads[kinds].entry_point
+        # Types may come in ever new layouts: each unpickled array has a dtype of its own
+        self._known = [(compiled, layout), *(known for known in self._known if known[0] is not compiled)]
+        if not compiled(workers, args, layout):
+            raise TypeError(f"{self.__name__}: the arguments have changed while it was compiled")
 
 
 def layout_of(args: tuple[object, ...]) -> tuple[object, ...]:
-    """The classes of the arguments and of all that is in them, level by level, and the dtypes of arrays."""
+    """The classes of the arguments and of all that is in them, level by level, and the dtypes of arrays.
+
+    Raises TypeError for what has a type that its class does not determine, such as a function or 2**63.
+    """
     layout: list[object] = []
     level: list[object] = [args]
     while level:
+        for each in level:
+            if not isinstance(each, DETERMINED) or (isinstance(each, int) and each.bit_length() > 63):
+                raise TypeError(f"kernels take arrays, numbers and tuples of these, not {each!r:.60}")
         layout += map(type, level)
         layout += [each.dtype for each in level if isinstance(each, np.ndarray)]
         level = [part for each in level if isinstance(each, tuple) for part in each]
@@ -320,24 +332,26 @@ def build_entry(context: BaseContext, module: ir.Module, name: str, body: Functi
 
 def _return_unless_like(
         b: ir.IRBuilder, api: PythonAPI, args: ir.Value, kinds: types.BaseTuple, layout: ir.Value) -> None:
-    """Return False unless the arguments have this layout (`layout_of`), and their arrays the flags of these kinds."""
+    """Return False unless the arguments have this layout (`layout_of`), and the lengths and flags of these kinds."""
     known = itertools.count()
     level = [(args, kinds)]
     while level:
         arrays = [(value, kind) for value, kind in level if isinstance(kind, types.Array)]
+        tuples = [(value, kind) for value, kind in level if isinstance(kind, types.BaseTuple)]
         same = [b.icmp_unsigned("==", _field(b, value, TYPE_AT, BYTES), api.tuple_getitem(layout, next(known)))
                 for value, _ in level]
         _return_unless(b, api, same)
         same = [b.icmp_unsigned("==", _field(b, value, DTYPE_AT, BYTES), api.tuple_getitem(layout, next(known)))
                 for value, _ in arrays]
+        same += [b.icmp_unsigned("==", _field(b, value, LENGTH_AT, INTP), number(INTP, len(kind)))
+                 for value, kind in tuples]
         for value, kind in arrays:
             relevant, expected = CONTIGUOUS[kind.layout]
             flags = b.and_(_field(b, value, FLAGS_AT, I32), number(I32, relevant | WRITEABLE))
             same += (b.icmp_unsigned("==", _field(b, value, NDIM_AT, I32), number(I32, kind.ndim)),
                      b.icmp_unsigned("==", flags, number(I32, expected | WRITEABLE * kind.mutable)))
         _return_unless(b, api, same)
-        level = [(api.tuple_getitem(value, k), each) for value, kind in level if isinstance(kind, types.BaseTuple)
-                 for k, each in enumerate(kind)]
+        level = [(api.tuple_getitem(value, k), each) for value, kind in tuples for k, each in enumerate(kind)]
 
 
 def _return_unless(b: ir.IRBuilder, api: PythonAPI, conditions: list[ir.Value]) -> None:

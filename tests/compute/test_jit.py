@@ -30,6 +30,8 @@ from crowd_demo.compute.jit import device, kernel, launch
 from crowd_demo.compute.simd import LANES, select, to_int
 from crowd_demo.compute.simd_memory import load, store
 
+private = pytest.mark.skipif(jit.compiler is numba_plain, reason="compiled without private names")
+
 
 class Inner(NamedTuple):
     small: Ints
@@ -146,6 +148,36 @@ def test_a_kernel_is_compiled_for_each_layout_of_its_arguments_and_called_by_it(
         add_up(1, (Plain(np.ones((2, 2), np.float32)), 3), np.zeros(1))
     with pytest.raises(OverflowError):
         add_up(1, (Plain(numbers), -1 << 70), np.zeros(1))
+
+
+@kernel
+def sum_tuple(worker: int, workers: int, numbers: tuple[float, ...], found: Doubles) -> None:
+    for number in numbers:
+        found[0] += number
+
+
+def test_a_tuple_of_another_length_and_another_number_of_arguments_are_other_types() -> None:
+    for length in (3, 2, 1, 3):
+        found = np.zeros(1)
+        sum_tuple(1, (1.0, 10.0, 100.0)[:length], found)
+        assert found[0] == sum((1, 10, 100)[:length])
+    for count in (0, 1, 3):
+        arguments: Any = ((1.0, 10.0), found, found)[:count]
+        with pytest.raises(Exception, match="argument"):
+            sum_tuple(1, *arguments)
+
+
+@private
+def test_a_kernel_takes_nothing_whose_class_leaves_its_type_open_and_forgets_dtypes_of_their_own() -> None:
+    values: tuple[Any, ...] = twice, np.float32, 2**63, 1j, [1.0], "1"
+    for value in values:
+        with pytest.raises(TypeError, match="kernels take arrays, numbers and tuples of these, not "):
+            sum_tuple(1, (value,), np.zeros(1))
+    for _ in range(3):
+        sum_tuple(1, (1.0,), found := np.zeros(1, np.dtype(np.float64, copy=True)))
+        assert found[0] == 1
+    entry: Any = sum_tuple
+    assert len(entry.entry._known) <= len(entry.entry.overloads)
 
 
 @pytest.mark.quick
@@ -394,7 +426,6 @@ def test_a_constant_far_away_is_found() -> None:
 # --- Private names of Numba ------------------------------------------------------------------------------------------
 
 ROOT = Path(__file__).parents[2]
-private = pytest.mark.skipif(jit.compiler is numba_plain, reason="compiled without private names")
 
 
 # --- without them ----------------------------------------------------------------------------------------------------

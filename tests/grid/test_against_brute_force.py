@@ -512,6 +512,13 @@ def test_rules_may_call_rules_and_return_one_value(kind: type) -> None:
     assert np.allclose(total, 2 * np.where(near, x[None, :] - x[:, None], 0).sum(axis=1), atol=1e-3)
 
 
+def test_a_rule_may_get_more_columns_than_it_reads_and_then_fewer() -> None:
+    grid, (x, y) = Grid(5, BOUNDS), made(50)
+    grid.update(x, y)
+    for columns in ((x, y), (x,), (), (x, y)):
+        assert (grid.sum(nested, *columns) == grid.sum(nested)).all()
+
+
 def test_a_closure_takes_its_values_along() -> None:
     def times(factor: float):
         @pair_rule

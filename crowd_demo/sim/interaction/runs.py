@@ -64,7 +64,8 @@ def blocks_of(cells: Cells, workers: int) -> Blocks:
     """Return blocks that so many workers can share evenly: of at most BLOCK rows, and smaller where it is crowded."""
     rows = _rows(cells.rows, workers)
     start = cells.start.take(rows * cells.columns)
-    heavy = () if workers == 1 else start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # 32 bits
+    # a product of agents and workers might not fit into 32 bits
+    heavy = () if workers == 1 else start[1:] - start[:-1] > start[-1] // (HEAVY * workers)
     if not np.any(heavy):
         return Blocks(start, rows[:-1], rows[1:])
     size = max(int(start[-1]) // (PARTS * workers * LANES) * LANES, LEAST_PART)
