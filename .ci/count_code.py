@@ -14,11 +14,11 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SHORT, LONG = 60, 120  # lines of a file; characters of a line
 LIMITS = {
-    "statements": 35_258,
-    "files": 261,
-    f"files below {SHORT} lines": 48,
+    "statements": 34_531,
+    "files": 238,
+    f"files below {SHORT} lines": 39,
     "names of more than one class": 3,
-    f"lines above {LONG} characters": 1_139,
+    f"lines above {LONG} characters": 1_093,
     "lines of the median function": 5,
 }
 
