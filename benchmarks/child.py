@@ -4,12 +4,13 @@
 
 It answers each line of standard input by one line of JSON: `STEPS` runs so many steps, with a picture after each one if asked
 for, and answers their milliseconds; `end` answers state hash and threading layer. It uses only what the program has had
-under these names since commit 5c74cb94.
+since commit 5c74cb94.
 """
 
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,13 @@ def main() -> None:
     import numba
 
     import crowd_demo
-    from crowd_demo.measure.proof import CrowdVariant, Picture
+    try:
+        measure = import_module("crowd_demo.measure.crowd_variant")  # where commits before 29 November 2026 have them
+    except ImportError:
+        measure = import_module("crowd_demo.measure.proof")
 
     sim = crowd_demo.Simulation(crowd_demo.load_config(config, json.loads(overrides)))
-    variant = CrowdVariant(sim, Picture(sim) if picture else None)
+    variant = measure.CrowdVariant(sim, measure.Picture(sim) if picture else None)
     answer: dict[str, Any] = {"package": str(Path(crowd_demo.__file__).parent)}
     while True:
         print(json.dumps(answer), file=answers, flush=True)
