@@ -13,7 +13,7 @@ A platform that fails does not stop the others: the table says which agree, whic
 tick, and which could not be run and why. The exit code is 0 only if all that were chosen agree. `--pin` writes the pinned file
 anew from the row `here`, after a change that is meant to move hashes.
 
-Nothing is installed, and nobody need be root. A Python of a version is the present one, one on the path, or else Debian's.
+Nothing is installed, and no root rights are needed. A Python version is the present one, one on the path, or Debian's.
 **Debian's Python** is unpacked from packages that apt downloads with lists and settings of its own, for any processor, and is
 started through the dynamic linker beside it. For another processor all that runs under **qemu-user**, which is also unpacked
 from a package where it is not installed. **Wheels** are chosen by pip of the present Python (`--python-version`, `--platform`)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class RunOptions:
     """`frames` None runs until the window closes; a `report` to `STDOUT` goes to standard output.
 
-    `headless` runs without a window and without a limit of frames a second; `render` False draws no picture either.
+    `headless` runs without a window and without a limit of frames per second; `render` False draws no picture either.
     The folders of `screenshot`, `report` and `record` exist when the run begins. With `load` the run begins in a saved state;
     with `replay` it does what was recorded, and does not compare hashes before the tick `replay_from`. `config_name` is what
     --config named; `trace` is where the run is written as a Chrome trace. `tour` is a name or a path; without a window it

@@ -190,7 +190,7 @@ class Trial:
             self.summary = {path: f"{change}: {rows}, {self._finding.text}"}
 
     def _interleaved(self) -> Iterator[Span]:
-        """What counts comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time.
+        """The main time comes first, as in `SwitchTimes.spans`. A stage alone would mislead: culling costs time.
 
         There is no factor of what takes no time, or hardly ever runs.
         """

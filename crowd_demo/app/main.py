@@ -288,7 +288,7 @@ class Session:
 
 def show_progress(job: Future[Loaded], progress: LoadingProgress, keymap: Keymap, quitting: ShutdownRequest,
                   name: str | None = None) -> list[pygame.Event]:
-    """Draw until the job is done or the user wants to quit; return the events of keys, for the program that was loaded.
+    """Draw until the job is done or the user quits; return the key events, which the loaded program then handles.
 
     `name` is that of the configuration.
     """

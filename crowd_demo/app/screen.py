@@ -276,7 +276,7 @@ class Notices:
         return [notice.text for notice in self.shown.values()]
 
     def take_over(self, left: Notices) -> None:
-        """Go on with the lines of another program, but for those about a state of its own."""
+        """Take over the notices of the program before, except those about its own state."""
         self.shown = {about: notice for about, notice in left.shown.items() if not notice.holds} | self.shown
 
 

@@ -355,7 +355,7 @@ def label_areas(marked: NDArray[np.bool_], corners: bool = True) -> NDArray[np.i
     below: NDArray[np.int32] = np.repeat(low + count - np.cumsum(count, dtype=np.int32), count)
     below += np.arange(below.size, dtype=np.int32)
     # For each run the least number of a run of its area: all first runs found so far take the least one that they
-    # touch; then everybody follows the chains to their end. Again, until no two touch; a few rounds (Liu and Tarjan
+    # touch; then everybody follows the chains to their end. Repeated until no two touch: a few rounds (Liu and Tarjan
     # 2019, "Simple concurrent labeling algorithms").
     first = np.arange(begin.size, dtype=np.int32)
     while above.size:

@@ -1,4 +1,4 @@
-"""What all sections of the configuration share: frozen, closed to unknown keys, strict about types; errors in plain words.
+"""The base of the configuration's sections: frozen, without unknown keys, strict about types; errors in plain words.
 
 `number` and `Whole` declare a number with its unit and range, so that the JSON schema documents what is checked. A field of
 type `Length`, `Speed` or `Area` takes a number of world units, or text with metres: `"0.46 m"`, `"1.34 m/s"`, `"30 m2"`.
@@ -252,7 +252,7 @@ def show(value: object) -> str:
 
 
 def describe(schema: Schema, model: type[BaseModel]) -> str:
-    """What the schema allows, as words that follow "must be". A named type has a description of its own."""
+    """Return what the schema allows, in words that follow "must be". A named type has its own description."""
     schema, named = _resolve(schema, model), "$ref" in schema
     if schema.get("type") == "object":
         return "a section (lines of key: value)"

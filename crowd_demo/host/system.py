@@ -257,7 +257,7 @@ def say_not_written(when: str, files: Files) -> None:
 
 
 def end_process(code: int) -> NoReturn:
-    """End it at once, whatever its threads are doing."""
+    """End the process at once, without waiting for its threads."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()

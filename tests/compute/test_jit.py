@@ -618,7 +618,7 @@ def tell(run, tmp_path: Path) -> Callable[[str], list[str]]:
 
 @private
 def test_another_kernel_calls_what_was_compiled_for_the_first(tell: Callable[[str], list[str]]) -> None:
-    """Also in another process: `add` has a code of its own for each number, although both have the same name."""
+    """Also in another process. Each closure `add` has its own code, although both have the same name."""
     *printed, last = tell(FIRST)
     assert printed == ["up 0.0", "up 1.0"] and last == "[1.0, 2.0] once once up add"
     *printed, last = tell(SECOND)

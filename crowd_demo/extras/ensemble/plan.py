@@ -1,10 +1,10 @@
 """The plan of an ensemble: every combination of varied values, with every seed, as a run that has a key; and one run.
 
-The order of the plan is that of its table: the first setting changes slowest, the seed fastest. A run goes to whoever
-carries it out as a `Job` of plain values, and comes back as a `RunRow`.
+The order of the plan is that of its table: the first setting changes slowest, the seed fastest. A worker gets a run as
+a `Job` of plain values, and returns a `RunRow`.
 
-A key says what the result depends on: what was asked for, and the code that makes it. Versions of libraries are no
-part of it: the state hash does not depend on these, and that is tested whenever two machines make the same run.
+A key identifies what the result depends on: the request, and the code that makes it. Versions of libraries are not part
+of it, since the state hash does not depend on them; this is tested whenever two machines make the same run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Vary = Mapping[str, Sequence[object]]
 
 
 class Job(BaseModel):
-    """What a worker needs to know, in texts and numbers."""
+    """A run for a worker, in texts and numbers."""
 
     key: str
     config: str  # JSON
@@ -63,7 +63,7 @@ class Job(BaseModel):
 
 
 class RunRow(BaseModel):
-    """What came of a run. Without an error it has a state hash and all values; None where a measure does not apply."""
+    """The result of a run. Without an error it has a state hash and all values; None where a measure does not apply."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 

@@ -1,7 +1,7 @@
 """The stages of a step that a graphics card makes, under the names of those that they stand for.
 
 Agents stay on the GPU from step to step. They are copied to it when somebody here may have written to a column since
-(`Agents.writes`), and back when somebody asks for one. Stages of other names, births say, run here as always. The grid
+(`Agents.writes`), and back when somebody asks for one. Other stages, such as births, run on the processor. The grid
 on the GPU is rebuilt every step, and agents are moved into its order when the technique *reorder* says so.
 
 Kernels here are for very many workers. Worker w takes the items w, w + workers, w + 2 workers and so on, so that

@@ -208,14 +208,12 @@ GRID, OURS = "plain grid in Numba", "this program's whole step"
 
 
 class Library(NamedTuple):
-    """Who counts; the module that has to be installed; for how many points at most, or it would take minutes; and does
-    it test all others in the nine cells around a point?
-    """
+    """A library that counts neighbours."""
 
     counter: Callable[[Floats, Floats, float], Counter]
-    module: str
-    most: int = 1_000_000
-    cells: bool = False
+    module: str  # that has to be installed
+    most: int = 1_000_000  # points; more would take minutes
+    cells: bool = False  # it tests all others in the nine cells around a point
 
 
 LIBRARIES = {

@@ -70,7 +70,7 @@ class WalkGroup(NamedTuple):
 
 
 class WalkScene(NamedTuple):
-    """What walks where. `ring`: the left end of the (only) floor is its right end, so nobody ever leaves.
+    """The floor and who walks on it. `ring`: the left end of the only floor is joined to its right end: nobody leaves.
 
     All borders are multiples of `tile`, metres.
     """
