@@ -18,7 +18,7 @@ LIMITS = {
     "files": 238,
     f"files below {SHORT} lines": 39,
     "names of more than one class": 3,
-    f"lines above {LONG} characters": 1_093,
+    f"lines above {LONG} characters": 1_092,
     "lines of the median function": 5,
 }
 
